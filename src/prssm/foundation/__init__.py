@@ -1,0 +1,1 @@
+"""The ground floor: errors, options and files that every other room stands on."""

@@ -1,0 +1,45 @@
+"""Every error that a user can cause, each with a message of one line: what was expected, what came, where."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class PrssmError(Exception):
+    """Base of all errors that the library raises on purpose."""
+
+
+class DataError(PrssmError, ValueError):
+    """A recording, file, column or array that cannot be used as it is."""
+
+
+class OptionError(PrssmError, ValueError):
+    """An option with an unknown name, a wrong type or a value out of range."""
+
+
+class ModelFileError(PrssmError, ValueError):
+    """A model or checkpoint file that is truncated, foreign or of another version."""
+
+
+class NotFittedError(PrssmError, AttributeError):
+    """A method that needs a fitted model was called before `fit`."""
+
+
+class MissingExtraError(PrssmError, ImportError):
+    """An optional feature whose package is not installed."""
+
+
+class TrainingError(PrssmError, RuntimeError):
+    """Training ended without a usable model; the message says what to try."""
+
+
+class TrainingInterrupted(PrssmError, KeyboardInterrupt):
+    """Training was stopped by Ctrl-C or a signal; the message says where the checkpoint is."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """' Did you mean 'x'?' for the closest known word, else the list of what is known."""
+    known = list(known)
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    if close:
+        return f" Did you mean {close[0]!r}?"
+    return f" Known: {', '.join(known)}."

@@ -1,0 +1,71 @@
+"""The one file format: a zip of `model.json` (readable) and `arrays.safetensors`. Never pickle.
+
+Writing is atomic: the file is complete under its name, or it is not there.
+"""
+
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load as parse_arrays
+from safetensors.numpy import save as format_arrays
+
+from prssm.foundation.errors import ModelFileError
+
+FORMAT = "prssm"
+FORMAT_VERSION = 1
+_JSON, _ARRAYS = "model.json", "arrays.safetensors"
+
+
+def write(path: str | os.PathLike[str], kind: str, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Path:
+    """Write a file of the given kind ('model' or 'checkpoint') atomically; an old one stays until the new is whole."""
+    path = Path(path)
+    document = {"format": FORMAT, "format_version": FORMAT_VERSION, "kind": kind, **header}
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            with zipfile.ZipFile(stream, "w") as archive:
+                archive.writestr(_JSON, json.dumps(document, indent=2, allow_nan=False))
+                archive.writestr(_ARRAYS, format_arrays(contiguous))
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and arrays of a file of the given kind; anything else is a ModelFileError that says what is wrong."""
+    path = Path(path)
+    if not path.exists():
+        raise ModelFileError(f"{path}: no such file")
+    if path.is_dir():
+        raise ModelFileError(f"{path}: expected a {kind} file, got a folder")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            header = json.loads(archive.read(_JSON))
+            arrays = parse_arrays(archive.read(_ARRAYS))
+    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError, SafetensorError) as error:
+        raise ModelFileError(f"{path}: not a whole prssm {kind} file (truncated or of another program): {error}") from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ModelFileError(f"{path}: not a prssm file: its header says format {_field(header, 'format')!r}")
+    if header.get("format_version") != FORMAT_VERSION:
+        raise ModelFileError(f"{path}: file format version {header.get('format_version')!r}, this program reads {FORMAT_VERSION}")
+    if header.get("kind") != kind:
+        raise ModelFileError(f"{path}: expected a {kind} file, got a {header.get('kind')}")
+    return header, arrays
+
+
+def _field(header: Any, name: str) -> Any:
+    return header.get(name) if isinstance(header, dict) else None

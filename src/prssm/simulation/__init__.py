@@ -1,0 +1,1 @@
+"""What comes out: predictions in physical units, and how good they are."""

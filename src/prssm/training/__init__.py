@@ -1,0 +1,1 @@
+"""From a loss and a start to a trained set of parameters: generic, knows no model."""

@@ -1,0 +1,59 @@
+"""What surrounds a training run: who watches it, where it is saved, whether it continues an earlier one."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """Watches a training run."""
+
+    def start(self, total: int, done: int, label: str) -> None: ...
+    def update(self, done: int, figures: Mapping[str, float]) -> None: ...
+    def stop(self) -> None: ...
+
+
+class Silent:
+    """The watcher that says nothing."""
+
+    def start(self, total: int, done: int, label: str) -> None: ...
+    def update(self, done: int, figures: Mapping[str, float]) -> None: ...
+    def stop(self) -> None: ...
+
+
+class ProgressBar:
+    """A bar on standard error with the latest figures beside it."""
+
+    def start(self, total: int, done: int, label: str) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichProgress
+
+        self._bar = RichProgress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+                                 TimeRemainingColumn(), TextColumn("{task.fields[figures]}"), console=Console(stderr=True))
+        self._task = self._bar.add_task(label, total=total, completed=done, figures="")
+        self._bar.start()
+
+    def update(self, done: int, figures: Mapping[str, float]) -> None:
+        text = "  ".join(f"{name} {value:.4g}" for name, value in figures.items())
+        self._bar.update(self._task, completed=done, figures=text)
+
+    def stop(self) -> None:
+        self._bar.stop()
+
+
+@dataclass(frozen=True)
+class Session:
+    """`checkpoint` is a file that training rewrites every `checkpoint_seconds`; `resume` continues from it if it is there."""
+
+    progress: Progress
+    checkpoint: Path | None = None
+    resume: bool = False
+    checkpoint_seconds: float = 30.0
+
+    @classmethod
+    def of(cls, progress: "bool | Progress", checkpoint: str | os.PathLike[str] | None, resume: bool) -> "Session":
+        watcher = ProgressBar() if progress is True else Silent() if progress is False else progress
+        return cls(watcher, None if checkpoint is None else Path(checkpoint), resume)
