@@ -23,6 +23,7 @@ from prssm.foundation.options import Options
 from prssm.foundation.precision import double_precision
 from prssm.simulation.metrics import evaluate
 from prssm.simulation.prediction import Prediction
+from prssm.training.log import TrainingLog
 from prssm.training.session import Progress, Session
 
 
@@ -55,6 +56,7 @@ class Estimator(ABC, metaclass=_SignatureFromConfig):
     name: ClassVar[str]
     Config: ClassVar[type[Options]]
     PRESETS: ClassVar[Mapping[str, Options]]
+    training_: TrainingLog | None = None  # the training curve, for methods that are trained by iterations
 
     # ---- options ----
 

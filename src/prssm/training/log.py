@@ -1,0 +1,45 @@
+"""What happened during training: one curve and one outcome for each restart."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+CONVERGED = "finished"
+DIVERGED = "diverged"
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingLog:
+    """`objective[r, k]` is restart r's objective (higher is better) averaged up to `iteration[k]`; `kept` won.
+
+    `final[r]` is the objective by which restarts were compared, NaN for one that diverged.
+    """
+
+    iteration: np.ndarray
+    objective: np.ndarray
+    final: np.ndarray
+    outcomes: tuple[str, ...]
+    kept: int
+    seconds: float
+    objective_name: str = "ELBO"
+
+    @property
+    def diverged(self) -> int:
+        return sum(outcome.startswith(DIVERGED) for outcome in self.outcomes)
+
+    def summary(self) -> str:
+        """One line for a person."""
+        text = f"{int(self.iteration[-1])} iterations of {len(self.outcomes)} restart(s) in {self.seconds:.1f} s, "
+        text += f"kept restart {self.kept} with {self.objective_name} {self.final[self.kept]:.2f}"
+        return text + (f"; {self.diverged} diverged and were dropped" if self.diverged else "")
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """JSON values and arrays for a model file."""
+        values = {"outcomes": list(self.outcomes), "kept": self.kept, "seconds": self.seconds,
+                  "objective_name": self.objective_name}
+        return values, {"iteration": self.iteration, "objective": self.objective, "final": self.final}
+
+    @classmethod
+    def from_parts(cls, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        return cls(**arrays, **(values | {"outcomes": tuple(values["outcomes"])}))
