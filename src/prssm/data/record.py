@@ -77,8 +77,19 @@ class Record:
         if not isinstance(rows, slice):
             raise TypeError("a Record is cut by slices, e.g. record[:100]")
         dt = None if self.dt is None else self.dt * abs(rows.step or 1)
-        return Record(self.u[rows], self.y[rows], dt, input_names=self.input_names, output_names=self.output_names,
+        y = self.y[rows] if self.output_dim else None
+        return Record(self.u[rows], y, dt, input_names=self.input_names, output_names=self.output_names,
                       name=self.name)
+
+    def __repr__(self) -> str:
+        step = "" if self.dt is None else f", every {self.dt:.6g} s"
+        return (f"Record({self.name!r}: {len(self)} rows{step}, inputs: {', '.join(self.input_names) or 'none'}, "
+                f"outputs: {', '.join(self.output_names) or 'none'})")
+
+    def renamed(self, name: str) -> "Record":
+        """The same record under another name."""
+        return Record(self.u, self.y if self.output_dim else None, self.dt, input_names=self.input_names,
+                      output_names=self.output_names, name=name)
 
     def outputs_filled(self) -> np.ndarray:
         """Outputs with gaps bridged linearly (ends held), for code that needs a number everywhere."""

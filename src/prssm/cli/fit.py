@@ -1,0 +1,91 @@
+"""`prssm fit`: from a log to a model file, with its scores and, if wanted, a report."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from prssm.cli.outputs import MODEL, REPORT, checked_name
+from prssm.cli.settings import SETTINGS, Settings, resolve
+from prssm.cli.words import note, wants_progress
+from prssm.foundation.errors import OptionError, did_you_mean
+
+if TYPE_CHECKING:
+    from prssm.data.record import Record
+    from prssm.models.base import Estimator
+
+
+def fit(
+    *data: Annotated[str, Parameter(help="CSV, Parquet, MAT or NPZ file(s), one an experiment, or the name of a data set.")],
+    settings: Annotated[Settings, Parameter(name="*")] = Settings(),  # noqa: B008 - frozen
+    **options: Annotated[str, Parameter(
+        help="Any option of the method, e.g. --latent-dim 4 --restarts 8 --seed 1; `prssm methods prssm` explains them.")],
+) -> None:
+    """Learn a model from a log and write it to a file.
+
+    The table compares it with the training mean and a linear model. Ctrl-C saves; --resume goes on.
+    """
+    merged, method_options = resolve(data, settings, options)
+    model = build(merged["method"], merged["preset"], method_options)
+    out = checked_name(Path(merged["out"]), MODEL, "--out")
+    report = checked_name(Path(merged["report"]), REPORT, "--report") if merged["report"] else None
+    train, test = _load(merged)
+    checkpoint = Path(merged["checkpoint"] or f"{out}.checkpoint")
+    _prepare(checkpoint, merged["resume"])
+    model.fit(train, progress=wants_progress(merged["quiet"]), checkpoint=checkpoint, resume=merged["resume"])
+    model.save(out)
+    checkpoint.unlink(missing_ok=True)
+    if merged["quiet"] and report is None:
+        return
+    _tell(model, train, test, merged, out, report)
+
+
+def build(method_name: str, preset: str, options: dict[str, Any]) -> Estimator:
+    """The unfitted estimator; a misspelt option is compared with those of the method and of the command."""
+    from prssm.models.registry import method
+
+    kind = method(method_name)
+    for name in options:
+        if name not in kind.Config.names():
+            known = [*kind.Config.names(), *SETTINGS]
+            raise OptionError(f"unknown option {name!r} of {method_name}.{did_you_mean(name, known)}")
+    return kind(preset, **kind.Config.parse(options))
+
+
+def _load(merged: dict[str, Any]) -> tuple[list[Record], list[Record]]:
+    from prssm.cli.sources import training_and_test
+
+    return training_and_test(merged)
+
+
+def _prepare(checkpoint: Path, resume: bool) -> None:
+    """An earlier run's checkpoint is continued or put aside, never overwritten."""
+    if resume and not checkpoint.exists():
+        note(f"{checkpoint}: no checkpoint there, so training starts from the beginning")
+    if not resume and checkpoint.exists():
+        kept = Path(f"{checkpoint}.old")
+        os.replace(checkpoint, kept)
+        note(f"an unfinished run was found; its checkpoint is now {kept} (to go on with it: --resume --checkpoint {kept})")
+
+
+def _tell(model: Estimator, train: list[Record], test: list[Record], merged: dict[str, Any], out: Path,
+          report: Path | None) -> None:
+    from prssm.report.comparison import compare
+    from prssm.report.tables import print_table, score_table
+
+    comparison = compare(model, train, test)
+    if not merged["quiet"]:
+        if not test:
+            note("no rows were kept back, so these are scores on training data; use --split 0.7 or --test FILE")
+        print_table(score_table(comparison.rows, title=f"free run, {comparison.runs[0].label}"))
+        if model.training_ is not None:
+            print(f"training: {model.training_.summary()}")
+        print(f"model: {out}")
+    if report is not None:
+        from prssm.report.page import write_report
+
+        write_report(report, model, comparison.runs, comparison.baselines, data=", ".join(merged["data"]))
+        print(f"report: {report}")

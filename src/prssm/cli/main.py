@@ -1,0 +1,75 @@
+"""`prssm`: the commands, and the one place where an error becomes a line and an exit code.
+
+Exit codes: 0 done, 2 something the user can mend, 1 a bug of ours, 130 stopped by Ctrl-C, 143 stopped by SIGTERM.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+
+from prssm import __version__
+from prssm.cli.datasets import datasets
+from prssm.cli.demo import demo
+from prssm.cli.fit import fit
+from prssm.cli.info import info
+from prssm.cli.methods import methods
+from prssm.cli.score import score
+from prssm.cli.signals import SIGTERM_CODE, Terminated, sigterm_interrupts
+from prssm.cli.simulate import simulate
+from prssm.cli.words import explained, note
+from prssm.foundation.errors import PrssmError
+
+USER_ERROR, BUG, INTERRUPTED = 2, 1, 130
+
+app = App(
+    name="prssm",
+    help="Learn a simulator with honest error bars from the logs of a dynamical system.",
+    help_epilogue="prssm COMMAND --help explains a command. With --debug, anywhere, an error shows where it arose.",
+    help_format="plaintext",
+    version=__version__,
+    suppress_keyboard_interrupt=False,
+)
+for command in (fit, simulate, score, datasets, methods, demo, info):
+    app.command(command)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line; the exit code is returned. Errors become one line on standard error, unless --debug."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in words
+    words = [word for word in words if word != "--debug"]
+    try:
+        with sigterm_interrupts():
+            app(words, exit_on_error=False, print_error=False, result_action="return_value")
+            sys.stdout.flush()
+        return 0
+    except BrokenPipeError:  # the reader of our output (head, less) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (KeyboardInterrupt, Exception) as error:
+        if debug:
+            traceback.print_exc()
+        line, code = outcome(error)
+        note(line)
+        return code
+
+
+def outcome(error: BaseException) -> tuple[str, int]:
+    """What to say about an error, and the exit code."""
+    if isinstance(error, KeyboardInterrupt):
+        by_signal = isinstance(error, Terminated) or isinstance(error.__context__, Terminated)
+        return str(error) or "interrupted", SIGTERM_CODE if by_signal else INTERRUPTED
+    if isinstance(error, CycloptsError):
+        return explained(error), USER_ERROR
+    if isinstance(error, PrssmError):
+        return str(error), USER_ERROR
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}", USER_ERROR
+    return f"this is a bug, please report it: {type(error).__name__}: {error}; --debug shows where it arose", BUG
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+"""What the commands say to a person: parse errors in one line, notes on standard error, the progress bar or none."""
+
+import difflib
+import sys
+
+from cyclopts import CycloptsError, MissingArgumentError
+
+from prssm.cli.settings import SETTINGS
+
+
+def explained(error: CycloptsError) -> str:
+    """A parse error in one line; a misspelt flag gets a suggestion although `fit` takes options of any name."""
+    command = " ".join(error.command_chain or ())
+    text = str(error).removeprefix(f'Command "{command}" ')
+    if isinstance(error, MissingArgumentError) and command == "fit" and error.keyword:
+        known = [f"--{name.replace('_', '-')}" for name in SETTINGS]
+        close = difflib.get_close_matches(error.keyword, known, n=1, cutoff=0.6)
+        if close and close[0] != error.keyword:
+            text += f" Did you mean {close[0]}?"
+    return f"{text} See: prssm {command} --help" if command else text
+
+
+def note(text: str) -> None:
+    """One line for the person at the terminal, whatever the text holds; results on standard output stay clean."""
+    print(f"prssm: {' '.join(text.split())}", file=sys.stderr)
+
+
+def wants_progress(quiet: bool) -> bool:
+    """A bar belongs on a terminal (or where FORCE_COLOR or TTY_COMPATIBLE says so), not in a log file."""
+    if quiet:
+        return False
+    from rich.console import Console
+
+    return Console(stderr=True).is_terminal

@@ -1,0 +1,1 @@
+"""Gaussian-process algebra: knows no time and no files."""

@@ -1,0 +1,142 @@
+"""Output-error identification: the linear system whose free run over the training inputs has the smallest error.
+
+Minimises sum_t |y[t] - yhat[t]|^2 over A, B, C, D, the output offset and one first state for each record, by
+Levenberg-Marquardt with analytic sensitivities from several subspace starts. The first states enter linearly: they are solved for
+exactly, and projected out of the Jacobian (variable projection), so that many records cost little.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from prssm.data.record import Record
+from prssm.foundation.errors import TrainingError
+from prssm.models.linear_system import LinearSystem, propagate, stabilised
+from prssm.models.subspace import dynamics
+
+_ITERATIONS = 60
+_TOLERANCE = 1e-7  # stop when a step lowers the error by less than this fraction
+_FIRST_DAMPING, _MAX_DAMPING = 1e-3, 1e9
+_PERTURBATION = 0.1  # of A and C in normalised coordinates, for the random starts
+
+
+def identify(records: Sequence[Record], order: int, *, starts: int = 4, seed: int = 0) -> LinearSystem:
+    """The best system of the given order for scaled records, in coordinates with uncorrelated states of unit variance.
+
+    The `starts` subspace starts with the smallest error are refined, and as many random perturbations of the best.
+    """
+    candidates = sorted((_with_inputs(A, C, records) for A, C in _starts(records, order)), key=lambda pair: pair[0])
+    refined = [refine(system.normalised(records), records) for _, system in candidates[:starts]]
+    best = min(refined, key=lambda pair: pair[0])[1].normalised(records)
+    random = np.random.default_rng(seed)
+    for _ in range(starts):
+        A = best.A + _PERTURBATION * random.standard_normal(best.A.shape)
+        C = best.C + _PERTURBATION * random.standard_normal(best.C.shape)
+        refined.append(refine(_with_inputs(A, C, records)[1].normalised(records), records))
+    error, best = min(refined, key=lambda pair: pair[0])
+    if not np.isfinite(error):
+        raise TrainingError(f"linear: no start of order {order} gave a finite error; try a smaller order or check the data's scale")
+    return best.normalised(records)
+
+
+def squared_error(system: LinearSystem, records: Sequence[Record]) -> float:
+    """Sum of squared errors of the free runs, each from its best first state, over what was measured."""
+    return sum(float(np.nansum((r.y - system.simulate(system.first_state(r), r.u)[0]) ** 2)) for r in records)
+
+
+def refine(system: LinearSystem, records: Sequence[Record], iterations: int = _ITERATIONS) -> tuple[float, LinearSystem]:
+    """Levenberg-Marquardt from a start; returns the error reached and the system. Every system on the way is stable."""
+    system = replace(system, A=stabilised(system.A))
+    error, damping = squared_error(system, records), _FIRST_DAMPING
+    small_steps = 0
+    for _ in range(iterations):
+        equations = _equations(system, records)
+        while damping < _MAX_DAMPING:
+            trial = _step(system, equations, damping)
+            trial_error = squared_error(trial, records)
+            if trial_error < error:
+                break
+            damping *= 5.0
+        else:
+            break  # no direction lowers the error: a minimum
+        small_steps = small_steps + 1 if error - trial_error < _TOLERANCE * error else 0
+        error, system, damping = trial_error, trial, max(damping / 10.0, 1e-12)
+        if small_steps == 2:
+            break
+    return error, system
+
+
+def _step(system: LinearSystem, equations: np.ndarray, damping: float) -> LinearSystem:
+    """Solve R d = r with damping relative to each parameter's curvature; directions that change nothing stay put."""
+    R, residual = equations[:, :-1], equations[:, -1]
+    curvature = np.sum(R**2, axis=0)
+    brake = np.sqrt(damping * (curvature + 1e-6 * curvature.mean() + 1e-30))
+    rows = np.concatenate([R, np.diag(brake)])
+    change = np.linalg.lstsq(rows, np.concatenate([residual, np.zeros(len(brake))]), rcond=None)[0]
+    changed = _unpack(_pack(system) + change, system)
+    return replace(changed, A=stabilised(changed.A))
+
+
+def linearise(system: LinearSystem, record: Record) -> tuple[np.ndarray, np.ndarray]:
+    """Residuals (M,) of the M measured values from the best first state, and their descent Jacobian (M, P).
+
+    The Jacobian is that of the prediction with respect to the packed parameters, with the part that a change of
+    the first state can undo projected out. With Z[t+1] = A' Z[t] + C_d' (x[t], u[t]) one has dy_d[t]/d(A, B) = Z[t].
+    """
+    order, outputs = system.order, len(system.C)
+    known = ~np.isnan(record.y)
+    predicted, x = system.simulate(system.first_state(record), record.u)
+    signals = np.concatenate([x, record.u], axis=1)
+    drive = np.einsum("dn,ts->ntds", system.C, signals).reshape(order, len(x), -1)
+    Z = propagate(system.A.T, drive, np.zeros((order, drive.shape[2])))
+    dynamic = Z.reshape(order, len(x), outputs, -1).transpose(1, 2, 0, 3).reshape(len(x), outputs, -1)
+    static = np.einsum("de,ts->tdes", np.eye(outputs), np.concatenate([signals, np.ones((len(x), 1))], axis=1))
+    jacobian = np.concatenate([dynamic, static.reshape(len(x), outputs, -1)], axis=2)[known]
+    left, size, _ = np.linalg.svd(system.free_response(len(x))[known], full_matrices=False)
+    left = left[:, size > 1e-10 * size.max(initial=0.0)]
+    return (record.y - predicted)[known], jacobian - left @ (left.T @ jacobian)
+
+
+def _equations(system: LinearSystem, records: Sequence[Record]) -> np.ndarray:
+    """The least-squares equations [J r] of all records, compressed to a triangle by QR one record at a time."""
+    triangle = np.zeros((0, _pack(system).size + 1))
+    for record in records:
+        residual, jacobian = linearise(system, record)
+        rows = np.concatenate([jacobian, residual[:, None]], axis=1)
+        triangle = np.linalg.qr(np.concatenate([triangle, rows]), mode="r")
+    return triangle
+
+
+def _with_inputs(A: np.ndarray, C: np.ndarray, records: Sequence[Record]) -> tuple[float, LinearSystem]:
+    """The best B, D and offset for given dynamics, with their error: one exact step, since they enter linearly."""
+    order, inputs, outputs = len(A), records[0].input_dim, len(C)
+    blank = LinearSystem(stabilised(A), np.zeros((order, inputs)), C, np.zeros((outputs, inputs)), np.zeros(outputs))
+    marks = LinearSystem(np.zeros_like(A), np.ones_like(blank.B), np.zeros_like(C), np.ones_like(blank.D), np.ones(outputs))
+    linear = _pack(marks) > 0
+    equations = _equations(blank, records)
+    values = np.zeros(linear.size)
+    values[linear] = np.linalg.lstsq(equations[:, :-1][:, linear], equations[:, -1], rcond=1e-12)[0]
+    system = _unpack(_pack(blank) + values, blank)
+    return squared_error(system, records), system
+
+
+def _starts(records: Sequence[Record], order: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Subspace estimates, and a chain of real modes from slow to fast for records too short for any."""
+    yield from dynamics(records, order)
+    poles = np.linspace(0.95, 0.3, order)
+    yield np.diag(poles), np.ones((records[0].output_dim, order))
+
+
+def _pack(system: LinearSystem) -> np.ndarray:
+    """[A, B] row by row, then [C, D, offset] row by row: the order of the Jacobian's columns."""
+    dynamic = np.concatenate([system.A, system.B], axis=1)
+    static = np.concatenate([system.C, system.D, system.offset[:, None]], axis=1)
+    return np.concatenate([dynamic.ravel(), static.ravel()])
+
+
+def _unpack(values: np.ndarray, like: LinearSystem) -> LinearSystem:
+    order, inputs = like.B.shape
+    dynamic = values[: order * (order + inputs)].reshape(order, -1)
+    static = values[dynamic.size :].reshape(len(like.C), -1)
+    return LinearSystem(dynamic[:, :order], dynamic[:, order:], static[:, :order], static[:, order:-1], static[:, -1])

@@ -1,0 +1,50 @@
+"""The options of PR-SSM. The defaults are the paper's two configuration tables (supplement, section A.2)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from prssm.foundation.options import Options, option
+
+
+@dataclass(frozen=True)
+class PRSSMConfig(Options):
+    """Options of PR-SSM, in scaled units (zero mean, unit variance) where they have units."""
+
+    # Structure (the paper's table 'Structural configuration')
+    latent_dim: int = option(4, "Dx, dimension of the latent state", minimum=1)
+    inducing: int = option(20, "P, inducing points for each latent dimension", minimum=1)
+    samples: int = option(50, "N, sampled trajectories for each sub-trajectory in training", minimum=1)
+    batch: int = option(10, "sub-trajectories in a mini-batch", minimum=1)
+    horizon: int = option(100, "T_sub, length of a sub-trajectory", minimum=2)
+    scheme: str = option("stochastic", "'stochastic': mini-batches and recognition model; 'full': all of every record, "
+                         "fixed uninformative first state", choices=("stochastic", "full"))
+    kernel: str | Callable = option("squared-exponential", "covariance function, or a callable (input_dim, signal_std, "
+                                    "lengthscale) -> Kernel", choices=("squared-exponential", "matern32", "matern52"))
+    mean: str = option("identity", "prior mean of the transition", choices=("identity", "zero"))
+    emission: str | Callable = option("selector", "'selector': the first states are the outputs; or a differentiable "
+                                      "function of a state vector", choices=("selector",))
+
+    # Start (the paper's table 'Default configuration for the initialization')
+    zeta_range: float = option(2.0, "inducing inputs start uniform in [-range, range]", above=0)
+    z_mean_std: float = option(0.05, "inducing means start as N(0, std^2)", minimum=0)
+    z_std: float = option(0.01, "inducing standard deviations start here", above=0)
+    process_std: float = option(0.002, "process noise starts here", above=0)
+    output_std: float = option(1.0, "sensor noise starts here", above=0)
+    signal_std: float = option(0.5, "kernel signal deviation starts here", above=0)
+    lengthscale: float = option(2.0**0.5, "kernel length scales start here", above=0)
+
+    # What the paper leaves open
+    recognition_window: int = option(16, "L, first samples that the recognition model reads", minimum=1)
+    recognition_hidden: int = option(32, "hidden units of the recognition model", minimum=1)
+    recognition_std: float = option(0.1, "standard deviation of the recognised first state before training", above=0)
+    iterations: int = option(1000, "gradient steps", minimum=0)
+    learning_rate: float = option(0.05, "step size of Adam", above=0)
+    restarts: int = option(8, "random starts trained at once; the one with the best training ELBO is kept", minimum=1)
+    seed: int = option(0, "seed of everything random", minimum=0)
+    simulation_samples: int = option(200, "trajectories of a simulation", minimum=2)
+    normalise: bool = option(True, "scale inputs and outputs to zero mean and unit variance")
+    engine: str = option("adjoint", "how the recursion is differentiated: 'adjoint' by hand, 'scan' by JAX (the oracle)",
+                         choices=("adjoint", "scan"))
+
+
+PAPER = PRSSMConfig()

@@ -1,0 +1,36 @@
+"""A figure as text that a page can hold: SVG while it is small, else PNG."""
+
+import base64
+import io
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure
+
+SVG_LIMIT = 120_000  # bytes; a long recording as SVG would be larger than its picture
+PNG_DPI = 130
+
+
+@dataclass(frozen=True)
+class Image:
+    """An address that carries its own content, the words for those who cannot see it, and a line below it."""
+
+    source: str
+    alternative: str
+    caption: str = ""
+    narrow: bool = False
+
+
+def embed(figure: Figure, alternative: str, caption: str = "", narrow: bool = False) -> Image:
+    """The figure as a data address."""
+    kind, content = "svg+xml", _drawn(figure, "svg")
+    if len(content) > SVG_LIMIT:
+        kind, content = "png", _drawn(figure, "png")
+    text = base64.b64encode(content).decode("ascii")
+    return Image(f"data:image/{kind};base64,{text}", alternative, caption, narrow)
+
+
+def _drawn(figure: Figure, form: str) -> bytes:
+    stream = io.BytesIO()
+    metadata = {"Date": None} if form == "svg" else None
+    figure.savefig(stream, format=form, dpi=PNG_DPI, metadata=metadata)
+    return stream.getvalue()

@@ -1,0 +1,51 @@
+"""The state of a training run in a file, so that nothing is lost."""
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from prssm.foundation import storage
+from prssm.foundation.errors import ModelFileError
+
+
+class Checkpoint:
+    """Saves and restores a tree of arrays; without a path it does nothing.
+
+    The fingerprint says which options, data and program the run belongs to: another run's checkpoint is refused.
+    """
+
+    def __init__(self, path: Path | None, fingerprint: str) -> None:
+        self.path = path
+        self.fingerprint = fingerprint
+
+    def save(self, state: dict[str, Any]) -> None:
+        if self.path is None:
+            return
+        arrays = {name: np.asarray(leaf) for name, leaf in _named_leaves(state)}
+        storage.write(self.path, "checkpoint", {"fingerprint": self.fingerprint, "iteration": int(state["iteration"])}, arrays)
+
+    def load(self, like: dict[str, Any]) -> dict[str, Any]:
+        """The saved state in the shape of `like`; `like` itself when there is no file yet."""
+        if self.path is None or not self.path.exists():
+            return like
+        header, arrays = storage.read(self.path, "checkpoint")
+        if header.get("fingerprint") != self.fingerprint:
+            raise ModelFileError(f"{self.path}: this checkpoint belongs to other data or options; "
+                                 f"use those again, or remove the file to start anew")
+        names = [name for name, _ in _named_leaves(like)]
+        missing = [name for name in names if name not in arrays]
+        if missing:
+            raise ModelFileError(f"{self.path}: the checkpoint lacks {missing[0]!r}")
+        leaves = [_like(leaf, arrays[name]) for name, leaf in _named_leaves(like)]
+        return jax.tree.unflatten(jax.tree.structure(like), leaves)
+
+
+def _named_leaves(tree: Any) -> list[tuple[str, Any]]:
+    return [(jax.tree_util.keystr(path), leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(tree)]
+
+
+def _like(leaf: Any, array: np.ndarray) -> Any:
+    return jnp.asarray(array) if isinstance(leaf, jax.Array) else array
