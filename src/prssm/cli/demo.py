@@ -1,14 +1,14 @@
 """`prssm demo`: the whole way once, on a simulated system, in about a minute."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from prssm.cli.outputs import MODEL, REPORT, checked_name
 
 DEMO_SET = "drives_sim"
-DEMO_OPTIONS = {"preset": "default", "seed": 0}  # the one place to change what the demo fits
+DEMO_OPTIONS: dict[str, Any] = {"preset": "default", "seed": 0}  # the one place to change what the demo fits
 
 
 def demo(

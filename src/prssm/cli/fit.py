@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from prssm.cli.outputs import MODEL, REPORT, checked_name
 from prssm.cli.settings import SETTINGS, Settings, resolve
 from prssm.cli.words import note, wants_progress
-from prssm.foundation.errors import OptionError, did_you_mean
+from prssm.foundation.errors import OptionError, TrainingInterrupted, did_you_mean
 
 if TYPE_CHECKING:
     from prssm.data.record import Record
@@ -35,7 +35,10 @@ def fit(
     train, test = _load(merged)
     checkpoint = Path(merged["checkpoint"] or f"{out}.checkpoint")
     _prepare(checkpoint, merged["resume"])
-    model.fit(train, progress=wants_progress(merged["quiet"]), checkpoint=checkpoint, resume=merged["resume"])
+    try:
+        model.fit(train, progress=wants_progress(merged["quiet"]), checkpoint=checkpoint, resume=merged["resume"])
+    except TrainingInterrupted as error:
+        raise TrainingInterrupted(f"{error}; the same command with --resume goes on") from error
     model.save(out)
     checkpoint.unlink(missing_ok=True)
     if merged["quiet"] and report is None:

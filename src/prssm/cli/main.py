@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 
 from prssm import __version__
+from prssm.cli.benchmark import benchmark
 from prssm.cli.datasets import datasets
 from prssm.cli.demo import demo
 from prssm.cli.fit import fit
 from prssm.cli.info import info
 from prssm.cli.methods import methods
 from prssm.cli.score import score
-from prssm.cli.signals import SIGTERM_CODE, Terminated, sigterm_interrupts
+from prssm.cli.signals import SIGTERM_CODE, sigterm_interrupts, terminated
 from prssm.cli.simulate import simulate
 from prssm.cli.words import explained, note
 from prssm.foundation.errors import PrssmError
@@ -32,7 +33,7 @@ app = App(
     version=__version__,
     suppress_keyboard_interrupt=False,
 )
-for command in (fit, simulate, score, datasets, methods, demo, info):
+for command in (fit, simulate, score, datasets, methods, benchmark, demo, info):
     app.command(command)
 
 
@@ -60,8 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def outcome(error: BaseException) -> tuple[str, int]:
     """What to say about an error, and the exit code."""
     if isinstance(error, KeyboardInterrupt):
-        by_signal = isinstance(error, Terminated) or isinstance(error.__context__, Terminated)
-        return str(error) or "interrupted", SIGTERM_CODE if by_signal else INTERRUPTED
+        return str(error) or "interrupted", SIGTERM_CODE if terminated(error) else INTERRUPTED
     if isinstance(error, CycloptsError):
         return explained(error), USER_ERROR
     if isinstance(error, PrssmError):

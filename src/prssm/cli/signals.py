@@ -13,6 +13,13 @@ class Terminated(KeyboardInterrupt):
     """The program was asked to end by SIGTERM."""
 
 
+def terminated(error: BaseException | None) -> bool:
+    """Whether an error goes back to SIGTERM, through whatever was raised while it was handled."""
+    while error is not None and not isinstance(error, Terminated):
+        error = error.__context__
+    return error is not None
+
+
 def _interrupt(number: int, frame: FrameType | None) -> None:
     raise Terminated("ended by SIGTERM")
 

@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
 
 def is_set(word: str) -> bool:
-    """Whether the word names a set of the catalogue; a file needs an ending or has to be there."""
+    """Whether the word names a set of the catalogue; a file's name has an ending."""
+    if Path(word).suffix:
+        return False
     from prssm.data import catalogue
 
     if word in catalogue.names():
         return True
-    if Path(word).suffix or Path(word).exists():
-        return False
+    if Path(word).exists():
+        return False  # reading it will say what is wrong
     raise DataError(f"no file and no data set is called {word!r}.{did_you_mean(word, catalogue.names())}")
 
 
@@ -63,7 +65,7 @@ def _from_catalogue(words: Sequence[str], settings: dict[str, Any]) -> tuple[lis
 def _cut(record: Record, fraction: float) -> tuple[Record, Record]:
     rows = round(fraction * len(record))
     if min(rows, len(record) - rows) < 2:
-        raise OptionError(f"--split: {fraction:g} of the {len(record)} rows of {record.name} leaves a part with fewer than 2")
+        raise OptionError(f"--split: {fraction:g} of the {len(record)} rows of {record.name} leaves a part of fewer than 2")
     return record[:rows], record[rows:]
 
 

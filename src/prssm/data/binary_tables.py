@@ -34,7 +34,8 @@ def import_polars() -> Any:
 
 def read_npz(path: Path) -> ArrayTable:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # opened here, because numpy leaves the file open when it is not an archive
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             found = {name: archive[name] for name in archive.files}
     except (zipfile.BadZipFile, ValueError, OSError, EOFError, KeyError, AttributeError, TypeError) as error:
         raise DataError(f"{path}: not a whole NPZ file (truncated or of another kind): {_first_line(error)}") from None

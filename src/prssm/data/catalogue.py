@@ -50,7 +50,7 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> tuple[Part,
 
 
 def measured_rows(name: str, folder: str | os.PathLike[str] | None = None) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """For each training and test experiment, which rows' outputs were really measured: all, but for a reconstructed Sarcos."""
+    """For each training and test experiment, which rows were really measured: all, but for a reconstructed Sarcos."""
     if name == "sarcos":
         return sarcos_measured_rows(PUBLIC[name].files, data_folder(folder))
     parts = (part if isinstance(part, list) else [part] for part in load(name, folder))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +22,14 @@ PUBLIC: dict[str, DataSet] = {data_set.name: data_set for data_set in (
     DataSet(
         "actuator", "Hydraulic actuator: valve opening to oil pressure", "Sjöberg et al. 1995, through zhenwendai/RGP",
         "rows 1-512 train, 513-1024 test", None,
-        (DataFile("actuator.mat", "35d1f95176afd856eb4fe0e2f87e3dff39657db8e6fcf7c531078c8f4eb571e4", RGP + "actuator.mat"),),
+        (DataFile("actuator.mat", "35d1f95176afd856eb4fe0e2f87e3dff39657db8e6fcf7c531078c8f4eb571e4",
+                  RGP + "actuator.mat"),),
         lags=10, note="The sampling time is not published."),
     DataSet(
         "ballbeam", "Ball on a beam: beam angle to ball position", "DaISy, KU Leuven, through zhenwendai/RGP",
         "rows 1-500 train, 501-1000 test", 0.1,
-        (DataFile("ballbeam.dat", "e9c48a4f7474953969d4950b4ef72558084b1995f776792ac0cbc80550e6ff42", RGP + "ballbeam.dat"),),
+        (DataFile("ballbeam.dat", "e9c48a4f7474953969d4950b4ef72558084b1995f776792ac0cbc80550e6ff42",
+                  RGP + "ballbeam.dat"),),
         lags=10),
     DataSet(
         "drives", "Coupled electric drives: motor voltage to the magnitude of the pulley's speed",
@@ -51,7 +54,7 @@ PUBLIC: dict[str, DataSet] = {data_set.name: data_set for data_set in (
         (DataFile("sarcos_inv.mat", "", "http://www.gaussianprocess.org/gpml/data/sarcos_inv.mat"),
          DataFile("sarcos_inv_reconstructed.npz", "2f11b612f0bf2ea345fea4bad57104534aa6261e37a01bc622bfc0495aaafd41")),
         note="Either file serves; without the published one the reconstruction is used: exact torques, but only 55.6 % of "
-             "the position rows are real, the rest interpolated (see measured_rows). Report such results as 'reconstructed'."),
+             "the position rows are real, the rest interpolated (see measured_rows). Say 'reconstructed' with its results."),
     DataSet(
         "barrett", "Barrett WAM arm: seven joint torques to seven joint positions",
         "Nguyen-Tuong and Peters, IAS, TU Darmstadt", "rows 1-12000 of the restored record train, 12001-15000 test", 0.02,
@@ -71,10 +74,11 @@ PUBLIC: dict[str, DataSet] = {data_set.name: data_set for data_set in (
         warm_up=10),
     DataSet(
         "emps", "Electro-mechanical positioning system: motor force to load position",
-        "Janot, Gautier and Brunot 2019, nonlinearbenchmark.org", "DATA_EMPS trains, DATA_EMPS_PULSES tests (24841 rows each)",
-        0.001,
+        "Janot, Gautier and Brunot 2019, nonlinearbenchmark.org",
+        "DATA_EMPS trains, DATA_EMPS_PULSES tests (24841 rows each)", 0.001,
         (DataFile("emps/DATA_EMPS.mat", "6cf6814ae14618795da0101aae2bb97ff0c6351b0501b5492751b02b07facf7e", EMPS_ZIP),
-         DataFile("emps/DATA_EMPS_PULSES.mat", "0eab75bb1f6b16228ee78791343a88bf9bfd9a51036ac9807d7b5fc11c0e1704", EMPS_ZIP)),
+         DataFile("emps/DATA_EMPS_PULSES.mat", "0eab75bb1f6b16228ee78791343a88bf9bfd9a51036ac9807d7b5fc11c0e1704",
+                  EMPS_ZIP)),
         warm_up=20, note="Measured in closed loop, because the plant integrates."),
 )}
 
@@ -87,8 +91,9 @@ def _mat(path: Path) -> dict[str, np.ndarray]:
 
 def _halves(name: str, u: np.ndarray, y: np.ndarray, rows: int, names: tuple[str, str]) -> tuple[Part, Part]:
     """The paper's split: the first `rows` rows train, the rest tests."""
-    named = {"dt": PUBLIC[name].dt, "input_names": names[:1], "output_names": names[1:]}
-    return (Record(u[:rows], y[:rows], name=f"{name} train", **named), Record(u[rows:], y[rows:], name=f"{name} test", **named))
+    named: dict[str, Any] = {"dt": PUBLIC[name].dt, "input_names": names[:1], "output_names": names[1:]}
+    return (Record(u[:rows], y[:rows], name=f"{name} train", **named),
+            Record(u[rows:], y[rows:], name=f"{name} test", **named))
 
 
 def _actuator(paths: Paths) -> tuple[Part, Part]:
@@ -126,31 +131,28 @@ def _barrett(paths: Paths) -> tuple[Part, Part]:
 
     torque = in_order(found["Y_test"], found["Y_train"])
     position = in_order(found["X_test"], found["X_train"])[:, :7]
-    return _arm_part("barrett train", torque[:12000], position[:12000]), _arm_part("barrett test", torque[12000:], position[12000:])
-
-
-def _arm_part(name: str, torque: np.ndarray, position: np.ndarray) -> Record:
-    return Record(torque, position, 0.02, input_names=[f"torque{i}" for i in range(1, 8)],
-                  output_names=[f"q{i}" for i in range(1, 8)], name=name)
+    record = Record(torque, position, PUBLIC["barrett"].dt, input_names=[f"torque{i}" for i in range(1, 8)],
+                    output_names=[f"q{i}" for i in range(1, 8)])
+    return record[:12000].renamed("barrett train"), record[12000:].renamed("barrett test")
 
 
 def _cascaded_tanks(paths: Paths) -> tuple[Part, Part]:
     table = np.loadtxt(paths[0], delimiter=",", skiprows=1, usecols=range(4))  # uEst, uVal, yEst, yVal
-    named = {"dt": 4.0, "input_names": ["pump"], "output_names": ["level"]}
+    named: dict[str, Any] = {"dt": 4.0, "input_names": ["pump"], "output_names": ["level"]}
     return (Record(table[:, 0], table[:, 2], name="cascaded_tanks train", **named),
             Record(table[:, 1], table[:, 3], name="cascaded_tanks test", **named))
 
 
 def _ced(paths: Paths) -> tuple[Part, Part]:
     table = np.loadtxt(paths[0], delimiter=",", skiprows=1, usecols=range(4))  # u11, u12, z11, z12
-    named = {"dt": 0.02, "input_names": ["voltage"], "output_names": ["speed"]}
+    named: dict[str, Any] = {"dt": 0.02, "input_names": ["voltage"], "output_names": ["speed"]}
     series = [(table[:, i], table[:, i + 2]) for i in (0, 1)]
     return ([Record(u[:400], y[:400], name=f"ced train {i}", **named) for i, (u, y) in enumerate(series, 1)],
             [Record(u[400:], y[400:], name=f"ced test {i}", **named) for i, (u, y) in enumerate(series, 1)])
 
 
 def _emps(paths: Paths) -> tuple[Part, Part]:
-    named = {"dt": 0.001, "input_names": ["force"], "output_names": ["position"]}
+    named: dict[str, Any] = {"dt": 0.001, "input_names": ["force"], "output_names": ["position"]}
     train, test = (_mat(path) for path in paths)
     return (Record(train["vir"], train["qm"], name="emps train", **named),
             Record(test["vir"], test["qm"], name="emps test", **named))

@@ -33,9 +33,11 @@ class Record:
                  time: ArrayLike | None = None) -> None:
         if u is None and y is None:
             raise DataError(f"{name}: expected inputs u, outputs y or both, got neither")
-        length = len(_columns(u, "u", name)) if u is not None else len(_columns(y, "y", name))
-        u_checked = np.zeros((length, 0)) if u is None else _columns(u, "u", name)
-        y_checked = np.zeros((length, 0)) if y is None else _columns(y, "y", name)
+        given_u = None if u is None else _columns(u, "u", name)
+        given_y = None if y is None else _columns(y, "y", name)
+        length = next(len(given) for given in (given_u, given_y) if given is not None)
+        u_checked = np.zeros((length, 0)) if given_u is None else given_u
+        y_checked = np.zeros((length, 0)) if given_y is None else given_y
         set_ = lambda key, value: object.__setattr__(self, key, value)  # noqa: E731 - frozen dataclass
         set_("name", name)
         set_("u", u_checked)
@@ -77,8 +79,7 @@ class Record:
         if not isinstance(rows, slice):
             raise TypeError("a Record is cut by slices, e.g. record[:100]")
         dt = None if self.dt is None else self.dt * abs(rows.step or 1)
-        y = self.y[rows] if self.output_dim else None
-        return Record(self.u[rows], y, dt, input_names=self.input_names, output_names=self.output_names,
+        return Record(self.u[rows], self.y[rows], dt, input_names=self.input_names, output_names=self.output_names,
                       name=self.name)
 
     def __repr__(self) -> str:
@@ -88,8 +89,7 @@ class Record:
 
     def renamed(self, name: str) -> "Record":
         """The same record under another name."""
-        return Record(self.u, self.y if self.output_dim else None, self.dt, input_names=self.input_names,
-                      output_names=self.output_names, name=name)
+        return Record(self.u, self.y, self.dt, input_names=self.input_names, output_names=self.output_names, name=name)
 
     def outputs_filled(self) -> np.ndarray:
         """Outputs with gaps bridged linearly (ends held), for code that needs a number everywhere."""
@@ -131,13 +131,12 @@ def _no_infinity(array: np.ndarray, names: tuple[str, ...], word: str, record: s
 
 
 def _step(dt: float | None, time: ArrayLike | None, length: int, name: str) -> float | None:
+    is_number = isinstance(dt, int | float | np.integer | np.floating)
+    if dt is not None and not (is_number and np.isfinite(dt) and dt > 0):
+        raise DataError(f"{name}: dt must be a positive number of seconds, got {dt!r}")
     if time is not None:
         return _step_of(time, dt, length, name)
-    if dt is None:
-        return None
-    if not np.isfinite(dt) or dt <= 0:
-        raise DataError(f"{name}: dt must be a positive number of seconds, got {dt}")
-    return float(dt)
+    return None if dt is None else float(dt)
 
 
 def _step_of(time: ArrayLike, dt: float | None, length: int, name: str) -> float:

@@ -1,6 +1,7 @@
 """The Sarcos arm: 66 experiments in one file, either the published one or a reconstruction of it."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,17 +16,18 @@ JOINTS = 7  # columns: 7 positions, 7 velocities, 7 accelerations, 7 torques
 
 def load_sarcos(files: tuple[DataFile, ...], folder: Path) -> tuple[list[Record], list[Record]]:
     """60 training and 6 test experiments of 337 rows, torques in, positions out."""
-    table, _, label = _table(files, folder)
+    table, _, label = read_table(files, folder)
     kept = _experiments(table)
-    named = {"dt": 0.01 * KEEP_EVERY, "input_names": [f"torque{i}" for i in range(1, 8)],
+    named: dict[str, Any] = {"dt": 0.01 * KEEP_EVERY, "input_names": [f"torque{i}" for i in range(1, 8)],
              "output_names": [f"q{i}" for i in range(1, 8)]}
-    records = [Record(rows[:, -JOINTS:], rows[:, :JOINTS], name=f"sarcos{label} {i}", **named) for i, rows in enumerate(kept)]
+    records = [Record(rows[:, -JOINTS:], rows[:, :JOINTS], name=f"sarcos{label} {i}", **named)
+               for i, rows in enumerate(kept)]
     return records[:TRAINING], records[TRAINING:]
 
 
 def sarcos_measured_rows(files: tuple[DataFile, ...], folder: Path) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """For each training and test experiment, which of its rows were measured (the others are interpolated)."""
-    _, measured, _ = _table(files, folder)
+    _, measured, _ = read_table(files, folder)
     kept = list(_experiments(measured))
     return kept[:TRAINING], kept[TRAINING:]
 
@@ -34,7 +36,7 @@ def _experiments(rows: np.ndarray) -> np.ndarray:
     return rows.reshape(EXPERIMENTS, ROWS, *rows.shape[1:])[:, ::KEEP_EVERY]
 
 
-def _table(files: tuple[DataFile, ...], folder: Path) -> tuple[np.ndarray, np.ndarray, str]:
+def read_table(files: tuple[DataFile, ...], folder: Path) -> tuple[np.ndarray, np.ndarray, str]:
     """The published file if it is in the folder, else the reconstruction if that is, else the published one downloaded."""
     published, reconstructed = files
     if is_local(reconstructed, folder) and not is_local(published, folder):

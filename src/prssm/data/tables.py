@@ -14,7 +14,9 @@ MISSING = frozenset({"", "nan", "na", "n/a", "null", "none"})  # words that mean
 class Table(Protocol):
     """What every file format offers to `files.read`."""
 
-    where: str
+    @property
+    def where(self) -> str:
+        """The file, for messages."""
 
     @property
     def names(self) -> list[str]:

@@ -6,6 +6,7 @@ import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ Columns = dict[str, np.ndarray]
 
 
 def write_csv(path: Path, columns: Columns) -> None:
-    """Comma-separated, with a header; numbers have all the digits that give the same number back, missing ones are 'nan'."""
+    """Comma-separated, with a header; numbers have all the digits that give the same number back, missing ones are empty."""
     if all(_looks_like_data(name) for name in columns):
         raise DataError(f"{path}: column names {', '.join(columns)} are numbers; a CSV header needs at least one word")
     for name in columns:
@@ -29,8 +30,14 @@ def write_csv(path: Path, columns: Columns) -> None:
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
         csv.writer(text, quoting=csv.QUOTE_MINIMAL if plain else csv.QUOTE_ALL, lineterminator="\n").writerow(columns)
         rows = csv.writer(text, lineterminator="\n")
-        rows.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
+        rows.writerows(zip(*(_cells(values) for values in columns.values()), strict=True))
         text.detach()
+
+
+def _cells(values: np.ndarray) -> list[Any]:
+    if values.dtype.kind != "f":
+        return values.tolist()
+    return ["" if value != value else value for value in values.tolist()]  # only NaN differs from itself
 
 
 def write_parquet(path: Path, columns: Columns) -> None:

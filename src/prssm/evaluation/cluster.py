@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from prssm.evaluation.workers import Done, Lost, Started
+from prssm.evaluation.workers import Done, Event, Lost, Started
 from prssm.foundation.errors import MissingExtraError, OptionError
 
 _CONNECT_SECONDS = 10
 
 
-def run_on_dask(work: Callable[[Any], Any], jobs: Sequence[Any], address: str) -> Iterator[Started | Done | Lost]:
+def run_on_dask(work: Callable[[Any], Any], jobs: Sequence[Any], address: str) -> Iterator[Event]:
     """Run `work(job)` for all jobs on the cluster's workers; the scheduler repeats the jobs of a worker that dies.
 
     The workers need this package and the data folder (PRSSM_DATA) on their machines.

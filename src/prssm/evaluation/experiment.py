@@ -69,7 +69,7 @@ def reason(error: BaseException) -> str:
 def _run(experiment: Experiment, record: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     train, test = (_listed(part) for part in catalogue.load(experiment.dataset))
     skip = catalogue.describe(experiment.dataset).warm_up
-    record["data"] = {"train_rows": sum(map(len, train)), "test_rows": sum(map(len, test)),
+    record["data"] = {"name": test[0].name, "train_rows": sum(map(len, train)), "test_rows": sum(map(len, test)),
                       "sha256": fingerprint([*train, *test])}
     model = experiment.variant.build(experiment.seed)
     start = time.perf_counter()
@@ -128,7 +128,7 @@ def _describe_training(model: Estimator, record: dict[str, Any], arrays: dict[st
 
 def _arrays_of(predictions: Sequence[Prediction]) -> dict[str, np.ndarray]:
     """What figures need of the test runs, run i under 'test<i>.<name>'."""
-    arrays = {}
+    arrays: dict[str, np.ndarray] = {}
     for i, run in enumerate(predictions):
         parts = {"mean": run.mean, "std": run.std, "measured": run.measured, "inputs": run.inputs, "time": run.time,
                  "state_mean": run.state_mean, "state_std": run.state_std,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from prssm.data import catalogue
-from prssm.foundation.errors import DataError, OptionError, did_you_mean
+from prssm.foundation.errors import OptionError, did_you_mean
 from prssm.models.registry import METHODS, method
 
 SCHEMA_VERSION = 1
@@ -67,8 +67,7 @@ def chosen_datasets(names: Sequence[str] | None) -> list[str]:
     """The named data sets, by default the paper's five. Each is loaded once, so that a missing file is said at the start."""
     chosen = list(dict.fromkeys(names or PAPER_SETS))
     for name in chosen:
-        if name not in catalogue.names():
-            raise DataError(f"unknown data set {name!r}.{did_you_mean(name, catalogue.names())}")
+        catalogue.describe(name)  # a misspelt name is said before the first download
     for name in chosen:
         catalogue.load(name)
     return chosen
@@ -99,7 +98,7 @@ def _variant(spec: str, preset: str | None, given: Mapping[str, str]) -> Variant
     kind = method(name)
     own = dict(_assignment(part, f"method {spec!r}") for part in text.split(",")) if text else {}
     own_preset = own.pop("preset", None)
-    fallback = preset if preset in kind.PRESETS else "default"
+    fallback = preset if preset is not None and preset in kind.PRESETS else "default"
     shared = {key: value for key, value in given.items() if key.replace("-", "_") in kind.Config.names()}
     private = {key.partition(".")[2]: value for key, value in given.items() if key.startswith(f"{name}.")}
     options = kind.Config.parse(shared | private | own)

@@ -18,7 +18,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Setting:
-    """One of the four combinations of preprocessing and propagation: `rmse[data set][method]`; what was not run is absent."""
+    """One of the four combinations of preprocessing and propagation: `rmse[data set][method]`; absent if not run."""
 
     name: str
     title: str

@@ -72,7 +72,7 @@ class Results:
             path.unlink(missing_ok=True)
             return
         with replacing(path) as stream:
-            np.savez_compressed(stream, **arrays)
+            np.savez_compressed(stream, **dict(arrays))  # type: ignore[arg-type]
 
     def _read_new_lines(self, stream: IO[bytes]) -> None:
         """Take in the whole lines that were added since the last look."""

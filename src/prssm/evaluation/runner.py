@@ -7,7 +7,7 @@ from prssm.evaluation.cluster import run_on_dask
 from prssm.evaluation.experiment import FAILED, OK, Finished, blank_record, run_experiment
 from prssm.evaluation.plan import Experiment
 from prssm.evaluation.results import Results
-from prssm.evaluation.workers import Done, Lost, Started, run_in_processes
+from prssm.evaluation.workers import Done, Event, Lost, Started, run_in_processes
 
 Work = Callable[[Experiment], Finished]
 
@@ -70,7 +70,7 @@ def _events(work: Work, todo: Sequence[Experiment], workers: int, dask: str | No
     return _run_here(work, todo)
 
 
-def _run_here(work: Work, todo: Sequence[Experiment]) -> Iterator[Started | Done | Lost]:
+def _run_here(work: Work, todo: Sequence[Experiment]) -> Iterator[Event]:
     for experiment in todo:
         yield Started(experiment)
         yield Done(experiment, work(experiment))

@@ -1,4 +1,4 @@
-"""Figures over seeds: mean, standard deviation, and how many runs are behind them. Failed runs are counted, never averaged."""
+"""Figures over seeds: mean, deviation and the number of runs behind them. Failed runs are counted, never averaged."""
 
 import statistics
 from collections.abc import Callable, Hashable, Iterable, Mapping

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from prssm.foundation.errors import PrssmError
+
 MAX_ATTEMPTS = 3
 _STOP_SECONDS = 5
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC", "PJRT_NPROC")
@@ -42,104 +44,119 @@ class Lost:
     reason: str
 
 
+Event = Started | Done | Lost
+
+
 @dataclass
 class _Worker:
     process: Any
     connection: Connection
-    job: Any = None
+    ready: bool = False
+    job: int | None = None  # position in the list of jobs
 
 
-def run_in_processes(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int) -> Iterator[Started | Done | Lost]:
+def run_in_processes(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int) -> Iterator[Event]:
     """Run `work(job)` for all jobs on some processes; yields what happens. Ends its processes however it is left."""
-    threads = max(1, (os.cpu_count() or 1) // workers)
-    waiting = deque(jobs)
-    attempts: dict[int, int] = {}
-    team: list[_Worker] = []
+    team = _Team(work, jobs, workers)
     try:
-        while waiting or team:
-            while waiting and len(team) < workers:
-                team.append(_start(threads))
-                yield from _give(team[-1], work, waiting)
-            for worker in _ready(team):
-                yield from _hear(worker, work, waiting, attempts)
-            team = [worker for worker in team if worker.job is not None]
+        while team.busy():
+            team.fill()
+            for worker in team.heard():
+                yield from team.attend(worker)
     finally:
-        _end(team)
+        team.end()
 
 
-def _start(threads: int) -> _Worker:
-    context = multiprocessing.get_context("spawn")  # JAX's threads do not survive a fork
-    here, there = context.Pipe()
-    process = context.Process(target=_serve, args=(there, threads), daemon=True)
-    process.start()
-    there.close()  # so that the end of the process is the end of the pipe
-    return _Worker(process, here)
+class _Team:
+    """The processes, the jobs that wait, and how often each job has lost its process."""
 
+    def __init__(self, work: Callable[[Any], Any], jobs: Sequence[Any], size: int) -> None:
+        self.work, self.jobs, self.size = work, jobs, size
+        self.threads = max(1, (os.cpu_count() or 1) // size)
+        self.waiting = deque(range(len(jobs)))
+        self.deaths = [0] * len(jobs)
+        self.failed_starts = 0
+        self.members: list[_Worker] = []
 
-def _give(worker: _Worker, work: Callable[[Any], Any], waiting: deque[Any]) -> Iterator[Started]:
-    """Hand the next job to a worker; without one, let the process go."""
-    worker.job = waiting.popleft() if waiting else None
-    if worker.job is None:
-        _end([worker])
-        return
-    with suppress(OSError):  # if the process has just died, its end is seen, and the job repeated, when we listen
-        worker.connection.send((work, worker.job))
-    yield Started(worker.job)
+    def busy(self) -> bool:
+        return bool(self.waiting) or any(worker.job is not None for worker in self.members)
 
+    def fill(self) -> None:
+        """As many processes as there is work for."""
+        wanted = min(self.size, len(self.waiting) + sum(worker.job is not None for worker in self.members))
+        while len(self.members) < wanted:
+            context = multiprocessing.get_context("spawn")  # JAX's threads do not survive a fork
+            here, there = context.Pipe()
+            process = context.Process(target=_serve, args=(there, self.threads), daemon=True)
+            process.start()
+            there.close()  # so that the end of the process is the end of the pipe
+            with suppress(OSError):  # if it has died already, that is heard
+                here.send(self.work)
+            self.members.append(_Worker(process, here))
 
-def _ready(team: Sequence[_Worker]) -> list[_Worker]:
-    readable = wait([worker.connection for worker in team])
-    return [worker for worker in team if worker.connection in readable]
+    def heard(self) -> list[_Worker]:
+        """Those who have sent something or died."""
+        readable = wait([worker.connection for worker in self.members])
+        return [worker for worker in self.members if worker.connection in readable]
 
+    def attend(self, worker: _Worker) -> Iterator[Event]:
+        """Take a worker's result, if it brings one, and give it the next job."""
+        try:
+            result = worker.connection.recv()
+        except (EOFError, OSError):
+            yield from self.bury(worker)
+            return
+        job, worker.job, worker.ready = worker.job, None, True
+        if self.waiting:
+            worker.job = self.waiting.popleft()
+            with suppress(OSError):  # if it has just died, that is heard, and the job repeated
+                worker.connection.send(self.jobs[worker.job])
+            yield Started(self.jobs[worker.job])
+        if job is not None:
+            yield Done(self.jobs[job], result)
 
-def _hear(worker: _Worker, work: Callable[[Any], Any], waiting: deque[Any],
-          attempts: dict[int, int]) -> Iterator[Started | Done | Lost]:
-    job = worker.job
-    try:
-        result = worker.connection.recv()
-    except (EOFError, OSError):
-        yield from _bury(worker, waiting, attempts)
-        return
-    yield Done(job, result)
-    yield from _give(worker, work, waiting)
-
-
-def _bury(worker: _Worker, waiting: deque[Any], attempts: dict[int, int]) -> Iterator[Lost]:
-    """A process has died: its job goes back to the front of the queue, or is lost if it was tried often enough."""
-    worker.process.join()
-    job, worker.job = worker.job, None
-    attempts[id(job)] = attempts.get(id(job), 0) + 1
-    if attempts[id(job)] < MAX_ATTEMPTS:
-        waiting.appendleft(job)
-    else:
-        yield Lost(job, f"its worker process died {MAX_ATTEMPTS} times (last exit code {worker.process.exitcode})")
-    worker.connection.close()
-
-
-def _end(team: Sequence[_Worker]) -> None:
-    for worker in team:
+    def bury(self, worker: _Worker) -> Iterator[Event]:
+        """A process has died: its job goes back to the front of the queue, or is lost if it was tried often enough."""
+        worker.process.join()
         worker.connection.close()
-        if worker.job is not None:
-            worker.process.terminate()
-    for worker in team:
-        worker.process.join(_STOP_SECONDS)
-        if worker.process.is_alive():
-            worker.process.kill()
-            worker.process.join()
+        self.members.remove(worker)
+        code = worker.process.exitcode
+        if not worker.ready:
+            self.failed_starts += 1
+            if self.failed_starts == MAX_ATTEMPTS:
+                raise PrssmError(f"worker processes end before they can start (exit code {code}); what they said is above")
+        if worker.job is None:
+            return
+        self.deaths[worker.job] += 1
+        if self.deaths[worker.job] < MAX_ATTEMPTS:
+            self.waiting.appendleft(worker.job)
+        else:
+            yield Lost(self.jobs[worker.job], f"its worker process died {MAX_ATTEMPTS} times (last exit code {code})")
+
+    def end(self) -> None:
+        """End all processes: the idle at the closing of their pipe, the working by a signal."""
+        for worker in self.members:
+            worker.connection.close()
+            if worker.job is not None or not worker.ready:
+                worker.process.terminate()
+        for worker in self.members:
+            worker.process.join(_STOP_SECONDS)
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
 
 
 def _serve(connection: Connection, threads: int) -> None:
-    """A worker process's life: receive a job, do it, send the result, until the parent closes the pipe."""
+    """A worker process's life: learn the work, then do one job after the other until the parent closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what happens
     for variable in _THREAD_VARIABLES:
         os.environ.setdefault(variable, str(threads))
+    work = connection.recv()  # imports its module, after the threads are set
+    result = None  # the first message only says that this process is ready
     while True:
         try:
-            work, job = connection.recv()  # imports the work's module, after the threads are set
-        except EOFError:
+            connection.send(result)
+            job = connection.recv()
+        except (EOFError, OSError):  # the parent has closed the pipe, or is gone
             return
         result = work(job)
-        try:
-            connection.send(result)
-        except OSError:  # the parent has gone: nobody records this any more
-            return

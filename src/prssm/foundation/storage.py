@@ -27,7 +27,7 @@ def write(path: str | os.PathLike[str], kind: str, header: Mapping[str, Any], ar
     """Write a file of the given kind ('model' or 'checkpoint') atomically; an old one stays until the new is whole."""
     path = Path(path)
     document = {"format": FORMAT, "format_version": FORMAT_VERSION, "kind": kind, **header}
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # keeps numbers without a shape
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:

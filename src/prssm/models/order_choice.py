@@ -8,11 +8,13 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.models.initial_state import InitialState
 from prssm.models.linear_system import LinearSystem
-from prssm.models.output_error import identify
+from prssm.models.output_error import identify, squared_error
 
 FOLDS = 4
 _PATIENCE = 2  # orders without improvement before the search ends
 _SHORTEST = 16  # rows of a stretch that is worth predicting
+_TIE = 0.02  # held-out errors this close, relative to the best, are equal: the simpler model wins
+_EXACT = 1e-4  # and so are errors below this fraction of the output's deviation
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,12 +25,13 @@ class HeldOut:
     warmup: int
 
     @property
-    def losses(self) -> np.ndarray:
-        """Mean squared error of each stretch, warm-up included, as a test counts it."""
-        return np.array([np.nanmean(error**2) for error in self.errors])
+    def rms(self) -> float:
+        """Root mean square over all stretches and outputs, warm-up included, as a test counts it."""
+        return float(np.sqrt(np.nanmean(np.concatenate(self.errors) ** 2)))
 
+    @property
     def std(self) -> np.ndarray:
-        """Root mean square error of each output after the warm-up, where the first state's own uncertainty has gone."""
+        """Root mean square of each output after the warm-up, where the first state's own uncertainty has gone."""
         late = np.concatenate([error[self.warmup :] if len(error) > 2 * self.warmup else error for error in self.errors])
         return np.sqrt(np.nanmean(late**2, axis=0))
 
@@ -44,13 +47,15 @@ def splits(records: Sequence[Record], folds: int = FOLDS) -> list[Split]:
     if len(records) >= 2 * folds:
         groups = [list(records[fold::folds]) for fold in range(folds)]
         return [([r for j, group in enumerate(groups) if j != i for r in group], groups[i]) for i in range(folds)]
-    if min(len(record) for record in records) < folds * _SHORTEST:
+    long_enough = [record for record in records if len(record) >= folds * _SHORTEST]
+    if not long_enough:
         return []
-    return [_cut(records, fold, folds) for fold in range(folds)]
+    short = [record for record in records if len(record) < folds * _SHORTEST]
+    return [_cut(long_enough, short, fold, folds) for fold in range(folds)]
 
 
-def _cut(records: Sequence[Record], fold: int, folds: int) -> Split:
-    fit, held_out = [], []
+def _cut(records: Sequence[Record], always_fit: Sequence[Record], fold: int, folds: int) -> Split:
+    fit, held_out = list(always_fit), []
     for record in records:
         edges = np.linspace(0, len(record), folds + 1).astype(int)
         fit += [record[: edges[fold]]] if fold > 0 else []
@@ -60,34 +65,44 @@ def _cut(records: Sequence[Record], fold: int, folds: int) -> Split:
 
 
 def hold_out(records: Sequence[Record], order: int, warmup: int, starts: int, seed: int) -> HeldOut | None:
-    """Fit on all but a stretch, run freely over that stretch from its first samples, for each stretch."""
+    """Fit on all but a stretch, run freely over that stretch from its first samples, for each stretch.
+
+    None where the data are too short, or where some output is measured in no held-out row.
+    """
     errors = []
     for fit, held_out in splits(records):
         system = identify(fit, order, starts=starts, seed=seed)
-        prior = InitialState.fit(system, fit)
-        errors += [_free_run_error(system, prior, record, warmup) for record in held_out]
-    errors = [error for error in errors if not np.isnan(error).all()]
-    return HeldOut(errors, warmup) if errors else None
+        start = InitialState.fit(system, fit)
+        errors += [_free_run_error(system, start, record, warmup) for record in held_out]
+    measured = [~np.isnan(error[warmup:]) for error in errors]
+    return HeldOut(errors, warmup) if errors and np.concatenate(measured).any(axis=0).all() else None
 
 
-def _free_run_error(system: LinearSystem, prior: InitialState, record: Record, warmup: int) -> np.ndarray:
-    x0, _ = prior.estimate(system, record.u, record.y[:warmup])
+def _free_run_error(system: LinearSystem, start: InitialState, record: Record, warmup: int) -> np.ndarray:
+    x0, _ = start.estimate(system, record.u, record.y[:warmup])
     return record.y - system.simulate(x0, record.u)[0]
 
 
-def choose_order(judge: Callable[[int], HeldOut | None], max_order: int) -> tuple[int, HeldOut | None]:
-    """The smallest order that is not clearly worse than the best: within one standard error of the paired difference."""
-    judged: list[HeldOut] = []
+def choose_order(judge: Callable[[int], float], max_order: int) -> int:
+    """The smallest order whose error, as `judge` gives it, is as good as the best; stops when more states stop helping."""
+    errors: list[float] = []
     for order in range(1, max_order + 1):
-        result = judge(order)
-        if result is None:
-            return 1, None
-        judged.append(result)
-        best = int(np.argmin([held_out.losses.mean() for held_out in judged]))
-        if order - 1 - best >= _PATIENCE:
+        errors.append(judge(order))
+        if order - 1 - int(np.argmin(errors)) >= _PATIENCE:
             break
-    for index, held_out in enumerate(judged[:best]):
-        difference = held_out.losses - judged[best].losses
-        if difference.mean() <= difference.std(ddof=1) / np.sqrt(len(difference)):
-            return index + 1, held_out
-    return best + 1, judged[best]
+    good = min(errors) * (1.0 + _TIE) + _EXACT
+    return 1 + next(index for index, error in enumerate(errors) if error <= good)
+
+
+def information(records: Sequence[Record], order: int, starts: int, seed: int) -> float:
+    """An error inflated for the number of parameters (Bayes's criterion, as a deviation), for data too short to hold out."""
+    system = identify(records, order, starts=starts, seed=seed)
+    count = sum(int((~np.isnan(record.y)).sum()) for record in records)
+    rms = np.sqrt(squared_error(system, records) / count)
+    return float(rms * np.exp(0.5 * parameters(system, len(records)) * np.log(count) / count))
+
+
+def parameters(system: LinearSystem, records: int) -> int:
+    """Free parameters: those that no change of the state's coordinates can undo, and the first states."""
+    outputs, inputs = system.D.shape
+    return system.order * (inputs + outputs + records) + outputs * (inputs + 1)

@@ -12,7 +12,7 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.foundation.errors import TrainingError
-from prssm.models.linear_system import LinearSystem, propagate, stabilised
+from prssm.models.linear_system import MAX_RADIUS, LinearSystem, propagate, spectral_radius, stabilised
 from prssm.models.subspace import dynamics
 
 _ITERATIONS = 60
@@ -47,14 +47,12 @@ def squared_error(system: LinearSystem, records: Sequence[Record]) -> float:
 
 def refine(system: LinearSystem, records: Sequence[Record], iterations: int = _ITERATIONS) -> tuple[float, LinearSystem]:
     """Levenberg-Marquardt from a start; returns the error reached and the system. Every system on the way is stable."""
-    system = replace(system, A=stabilised(system.A))
-    error, damping = squared_error(system, records), _FIRST_DAMPING
-    small_steps = 0
+    error, system = _guarded(system, records)
+    damping, small_steps = _FIRST_DAMPING, 0
     for _ in range(iterations):
         equations = _equations(system, records)
         while damping < _MAX_DAMPING:
-            trial = _step(system, equations, damping)
-            trial_error = squared_error(trial, records)
+            trial_error, trial = _guarded(_step(system, equations, damping), records)
             if trial_error < error:
                 break
             damping *= 5.0
@@ -67,6 +65,13 @@ def refine(system: LinearSystem, records: Sequence[Record], iterations: int = _I
     return error, system
 
 
+def _guarded(system: LinearSystem, records: Sequence[Record]) -> tuple[float, LinearSystem]:
+    """A system and its error; an unstable one is drawn back, and B, D and the offset are adapted to its new dynamics."""
+    if spectral_radius(system.A) <= MAX_RADIUS:
+        return squared_error(system, records), system
+    return _with_inputs(system.A, system.C, records)
+
+
 def _step(system: LinearSystem, equations: np.ndarray, damping: float) -> LinearSystem:
     """Solve R d = r with damping relative to each parameter's curvature; directions that change nothing stay put."""
     R, residual = equations[:, :-1], equations[:, -1]
@@ -74,8 +79,7 @@ def _step(system: LinearSystem, equations: np.ndarray, damping: float) -> Linear
     brake = np.sqrt(damping * (curvature + 1e-6 * curvature.mean() + 1e-30))
     rows = np.concatenate([R, np.diag(brake)])
     change = np.linalg.lstsq(rows, np.concatenate([residual, np.zeros(len(brake))]), rcond=None)[0]
-    changed = _unpack(_pack(system) + change, system)
-    return replace(changed, A=stabilised(changed.A))
+    return _unpack(_pack(system) + change, system)
 
 
 def linearise(system: LinearSystem, record: Record) -> tuple[np.ndarray, np.ndarray]:

@@ -54,22 +54,23 @@ def free_run(prediction: Prediction, rows: int | None = None) -> Figure:
         ax.set_xlim(prediction.time[0], prediction.time[last - 1])
         mean = prediction.mean[:last, output]
         lines = [mean] if prediction.measured is None else [mean, prediction.measured[:last, output]]
-        _limit(ax, np.concatenate(lines), 2 * prediction.std[:last, output])
+        _limit(ax, np.concatenate(lines), 2 * prediction.std[:last, output], most=0.6)
     return finish(figure, axes)
 
 
-def _limit(ax: Axes, values: np.ndarray, reach: np.ndarray) -> None:
-    """Room for the lines and most of the band: a band that explodes must not flatten everything else."""
+def _limit(ax: Axes, values: np.ndarray, reach: np.ndarray, most: float) -> None:
+    """Room for the lines and the band, at most `most` of the lines' range: a band that explodes must not flatten them."""
     values, reach = values[np.isfinite(values)], reach[np.isfinite(reach)]
     if not len(values) or not len(reach):
         return
     low, high = values.min(), values.max()
-    margin = min(float(reach.max()), 0.6 * (high - low)) + 0.05 * (high - low) + 1e-12
+    margin = min(float(reach.max()), most * (high - low)) + 0.05 * (high - low) + 1e-12
     ax.set_ylim(low - margin, high + margin)
 
 
 def residuals(prediction: Prediction) -> Figure:
     """Measured minus simulated, with the band in which 95 of 100 should lie."""
+    assert prediction.measured is not None  # a run that was scored
     count = min(prediction.mean.shape[1], MAX_PANELS)
     figure, axes = panels(count, 1.9 if count == 1 else 1.4)
     for output, ax in enumerate(axes):
@@ -81,7 +82,7 @@ def residuals(prediction: Prediction) -> Figure:
         ax.set_ylabel(prediction.output_names[output])
         ax.set_xlabel(_time_label(prediction))
         ax.margins(x=0)
-        _limit(ax, error, reach)
+        _limit(ax, error, reach, most=2.0)
     return finish(figure, axes)
 
 
@@ -101,13 +102,14 @@ def calibration(runs: Sequence[Run]) -> Figure:
 def latent_states(prediction: Prediction) -> Figure:
     """The simulated latent states with their two-sigma band, in the model's own units."""
     mean, std = prediction.state_mean, prediction.state_std
+    assert mean is not None  # the caller shows this figure only where there are states
     figure, axes = panels(min(mean.shape[1], MAX_PANELS), 1.25)
     for state, ax in enumerate(axes):
         ax.plot(prediction.time, mean[:, state], color=MEASURED, lw=1.2, label="mean")
         if std is not None:
             low, high = mean[:, state] - 2 * std[:, state], mean[:, state] + 2 * std[:, state]
             ax.fill_between(prediction.time, low, high, color=MEASURED, alpha=0.2, lw=0, label="± 2 std")
-            _limit(ax, mean[:, state], 2 * std[:, state])
+            _limit(ax, mean[:, state], 2 * std[:, state], most=2.0)
         ax.set_ylabel(f"state {state + 1}")
         ax.set_xlabel(_time_label(prediction))
         ax.margins(x=0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-SVG_LIMIT = 120_000  # bytes; a long recording as SVG would be larger than its picture
+SVG_POINTS = 4_000  # of lines; a long recording as SVG would be larger than its picture, and slow to draw
 PNG_DPI = 130
 
 
@@ -22,10 +22,9 @@ class Image:
 
 def embed(figure: Figure, alternative: str, caption: str = "", narrow: bool = False) -> Image:
     """The figure as a data address."""
-    kind, content = "svg+xml", _drawn(figure, "svg")
-    if len(content) > SVG_LIMIT:
-        kind, content = "png", _drawn(figure, "png")
-    text = base64.b64encode(content).decode("ascii")
+    points = sum(len(line.get_xdata()) for ax in figure.axes for line in ax.lines)
+    form, kind = ("svg", "svg+xml") if points <= SVG_POINTS else ("png", "png")
+    text = base64.b64encode(_drawn(figure, form)).decode("ascii")
     return Image(f"data:image/{kind};base64,{text}", alternative, caption, narrow)
 
 

@@ -9,11 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 Cell = str | float | int | None
+MISSING = "n/a"
+PIPE_WIDTH = 200  # a pipe has no width of its own: do not fold what a program will read
 
 
 @dataclass(frozen=True)
 class Table:
-    """Cells as values; `formats[j]` prints the numbers of column j; `best` and `second` are the cells to mark (row, column)."""
+    """Cells as values; `formats[j]` prints the numbers of column j; `best` and `second` are cells (row, column) to mark."""
 
     title: str
     header: Sequence[str]
@@ -23,10 +25,10 @@ class Table:
     second: frozenset[tuple[int, int]] = frozenset()
 
     def text(self, row: int, column: int) -> str:
-        """A cell as a person reads it; a number that is missing or not finite is a dash."""
+        """A cell as a person reads it; a number that is missing or not finite is "n/a"."""
         value = self.rows[row][column]
         if value is None or (isinstance(value, float) and not math.isfinite(value)):
-            return "–"
+            return MISSING
         return format(value, self.formats.get(column, "")) if isinstance(value, int | float) else str(value)
 
     def numeric(self, column: int) -> bool:
@@ -54,7 +56,7 @@ class Metric:
 
 
 METRICS = {
-    "rmse": Metric("RMSE", ".4g", explanation="root mean square error over all steps, warm-up included, in the data's units"),
+    "rmse": Metric("RMSE", ".4g", explanation="root mean square error over all steps, warm-up included"),
     "rmse_after_warmup": Metric("RMSE unseen", ".4g", explanation="the same over the steps after the warm-up"),
     "rmse_30": Metric("RMSE 30", ".4g", explanation="over the first 30 steps"),
     "rmse_50": Metric("RMSE 50", ".4g", explanation="over the first 50 steps"),
@@ -89,7 +91,7 @@ def metric_table(scores: Mapping[str, float], *, title: str = "") -> Table:
     rows: list[list[Cell]] = []
     for key, value in scores.items():
         metric = METRICS.get(key, Metric(key, ".4g"))
-        shown = format(value, metric.format) if math.isfinite(value) else "–"
+        shown = format(value, metric.format) if math.isfinite(value) else MISSING
         rows.append([metric.title, shown, metric.explanation])
     return Table(title, ["metric", "value", "meaning"], rows)
 
@@ -149,5 +151,6 @@ def print_table(table: Table) -> None:
         drawn.add_row(*(Text(table.text(i, j), style=_style(table, i, j))
                         for j in range(len(table.header))))
     console = Console()
-    width = None if console.is_terminal else 160  # a pipe has no width: do not fold what a program will read
-    console.print(drawn, width=width)
+    if not console.is_terminal:
+        console = Console(width=PIPE_WIDTH)
+    console.print(drawn)

@@ -2,7 +2,8 @@
 
     records = simulate("tanks_sim", length=2000, experiments=3, seed=1, output_std=0.05)
 
-Experiment i of a seed is always the same, no matter how many are asked for; `stream` gives them one after the other, for data sets larger than memory.
+Experiment i of a seed is always the same, no matter how many are asked for; `stream` gives them one after the other, for
+data sets larger than memory.
 """
 
 from collections.abc import Iterator
@@ -21,7 +22,8 @@ from prssm.data.simulators.tanks import TANKS
 from prssm.foundation.errors import DataError, OptionError, did_you_mean
 from prssm.foundation.options import Options
 
-__all__ = ["DEFAULT_SETS", "SYSTEMS", "Trajectory", "load_simulated", "parameters", "simulate", "simulate_with_truth", "stream"]
+__all__ = ["DEFAULT_SETS", "SYSTEMS", "Trajectory", "load_simulated", "parameters", "simulate", "simulate_with_truth",
+           "stream"]
 
 SYSTEMS: dict[str, System] = {system.name: system for system in (DRIVES, KINK, TANKS, ARM)}
 

@@ -1,7 +1,7 @@
 """Coupled electric drives: two motors turn an elastic belt over a pulley on a spring; the sensor loses the speed's sign.
 
-Belt positions at motor 1, motor 2 and the pulley are s1, s2, sp; the pulley hangs on a spring and may move by x. The three spans
-stretch by  e1 = sp - s1 + x,  e2 = s2 - sp + x,  e3 = s1 - s2,  and with the belt's stiffness k and damping c,
+Belt positions at motor 1, motor 2 and the pulley are s1, s2, sp; the pulley hangs on a spring and may move by x. The three
+spans stretch by  e1 = sp - s1 + x,  e2 = s2 - sp + x,  e3 = s1 - s2,  and with the belt's stiffness k and damping c,
 
     m s1'' = g1 u - b s1' + T1 - T3,   m s2'' = g2 u - b s2' - T2 + T3,   T_i = k e_i + c e_i'
     mp sp'' = -bp sp' - T1 + T2,       mx x'' = -kx x - dx x' - T1 - T2
@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import expm
 
 from prssm.data.record import Record
 from prssm.data.simulators.system import System, Trajectory, random_levels
@@ -39,8 +38,8 @@ class DrivesParameters(Options):
     belt_damping: float = option(0.25, "damping of a span of the belt", minimum=0.0)
     spring_stiffness: float = option(60.0, "stiffness of the pulley's spring", above=0.0)
     spring_damping: float = option(1.0, "damping of the pulley's spring", minimum=0.0)
-    low: float = option(-1.5, "lowest voltage")
-    high: float = option(2.5, "highest voltage")
+    low: float = option(-2.0, "lowest voltage")
+    high: float = option(2.2, "highest voltage")
     hold: int = option(5, "a voltage is held for one to four times this many samples", minimum=1)
     process_std: float = option(0.01, "standard deviation of the unmeasured part of the voltage", minimum=0.0)
     output_std: float = option(0.02, "standard deviation of the sensor noise", minimum=0.0)
@@ -71,6 +70,8 @@ def continuous_system(p: DrivesParameters) -> tuple[np.ndarray, np.ndarray]:
 
 def discrete_system(p: DrivesParameters) -> tuple[np.ndarray, np.ndarray]:
     """Exact step over one sampling time for a held input: x_{t+1} = A x_t + B u_t."""
+    from scipy.linalg import expm  # here, so that listing the data sets does not wait for scipy
+
     A, B = continuous_system(p)
     block = np.zeros((8, 8))
     block[:7] = np.hstack([A, B]) * p.dt

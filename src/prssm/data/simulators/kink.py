@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
 
 from prssm.data.record import Record
 from prssm.data.simulators.system import System, Trajectory
@@ -25,7 +24,8 @@ class KinkParameters(Options):
 def transition(x: np.ndarray) -> np.ndarray:
     """The true transition function f."""
     x = np.asarray(x, dtype=np.float64)
-    return 0.8 + (x + 0.2) * (1.0 - 5.0 * expit(2.0 * x))
+    sigmoid = 0.5 * (1.0 + np.tanh(x))  # 1 / (1 + exp(-2 x)) without overflow
+    return 0.8 + (x + 0.2) * (1.0 - 5.0 * sigmoid)
 
 
 def run(parameters: KinkParameters, length: int, generators: Sequence[np.random.Generator]) -> list[Trajectory]:

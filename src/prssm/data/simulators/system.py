@@ -22,7 +22,8 @@ class Trajectory:
 class System:
     """A physical system. `run(parameters, length, generators)` gives one Trajectory for each random generator.
 
-    Experiments that share a call to `run` may be computed together (`batch` at most), but each depends on its own generator alone.
+    Experiments that share a call to `run` may be computed together (`batch` at most), but each depends on its own
+    generator alone.
     """
 
     name: str

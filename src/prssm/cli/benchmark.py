@@ -1,0 +1,120 @@
+"""`prssm benchmark`: methods x data sets x seeds under the paper's protocol, beside the published figures."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter, validators
+
+if TYPE_CHECKING:
+    from prssm.evaluation.figure_plans import FigurePlan
+    from prssm.evaluation.plan import Experiment, Variant
+    from prssm.evaluation.results import Results
+
+Words = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
+Count = Annotated[int, Parameter(validator=validators.Number(gte=1))]
+
+
+def benchmark(
+    *,
+    methods: Annotated[Words, Parameter(help="Methods, each with options if wanted: prssm:scheme=full,iterations=500. The "
+                                        "constant and the linear row are always there. Default: all methods.")] = None,
+    datasets: Annotated[Words, Parameter(help="Data sets by name. Default: the paper's five.")] = None,
+    seeds: Annotated[Count, Parameter(help="How many seeds: 5 means 0 to 4.")] = 5,
+    out: Annotated[Path, Parameter(help="Folder of the results; what is recorded there is not run again.")] = Path("runs"),
+    preset: Annotated[str | None, Parameter(help="Start from this preset, for the methods that have it.")] = None,
+    settings: Annotated[Words, Parameter(name="--set", help="key=value for every method with that option, "
+                                         "method.key=value for one method.")] = None,
+    figures: Annotated[Words, Parameter(help="Figures of the paper to run and draw: untrained-vs-trained, recognition, "
+                                        "drives-methods, full-vs-stochastic, or all.")] = None,
+    workers: Annotated[Count, Parameter(help="Local processes to spread the experiments over.")] = 1,
+    dask: Annotated[str | None, Parameter(help="Address of a dask scheduler to spread the experiments over.")] = None,
+    retry_failed: Annotated[bool, Parameter(negative="", help="Run failed experiments again.")] = False,
+    docs: Annotated[Path | None, Parameter(help="Also write the results page here, e.g. docs/results.md.")] = None,
+    quiet: Annotated[bool, Parameter(negative="", help="No progress, no tables.")] = False,
+) -> None:
+    """Train and score methods on data sets, and set the figures beside the published ones.
+
+    Each finished experiment is one line of OUT/experiments.jsonl. A repeated command runs only what is missing there, then
+    writes OUT/report.html, OUT/results.md and OUT/experiments.csv.
+    """
+    from prssm.evaluation.plan import chosen_variants
+    from prssm.evaluation.results import Results
+    from prssm.report.benchmark_page import Benchmark, write_pages
+
+    _check_page_name(docs)
+    results = Results(out)
+    variants = chosen_variants(methods, preset, settings or ())
+    planned, plans = _plan(variants, datasets, seeds, figures, preset, settings or ())
+    command = _command_line(locals())
+    _run([*planned, *(e for plan in plans for e in plan.experiments())], results, workers=workers, dask=dask,
+         retry_failed=retry_failed, quiet=quiet)
+    told = Benchmark(planned, plans, results, command)
+    written = write_pages(out, told, docs)
+    if not quiet:
+        _print(told)
+        print(f"written: {', '.join(str(path) for path in [results.path, *written])}")
+
+
+def _plan(variants: "Sequence[Variant]", datasets: list[str] | None, seeds: int, figures: list[str] | None,
+          preset: str | None, settings: Sequence[str]) -> "tuple[list[Experiment], list[FigurePlan]]":
+    """All experiments of tables and figures; every name is known and every data set there before anything runs."""
+    from prssm.evaluation.figure_plans import FIGURES, figure_datasets, plan_figure
+    from prssm.evaluation.plan import chosen_datasets, experiments, variant_of
+
+    names = list(FIGURES) if figures and "all" in figures else list(dict.fromkeys(figures or ()))
+    needed = figure_datasets(names)
+    chosen = chosen_datasets(datasets)
+    if needed:
+        chosen_datasets(needed)
+    planned = experiments(chosen, variants, seeds)
+    if not names:
+        return planned, []
+    ours = variant_of("prssm", preset, settings)
+    return planned, [plan_figure(name, ours, variants, seeds) for name in names]
+
+
+def _run(planned: "Sequence[Experiment]", results: "Results", *, quiet: bool, **where: Any) -> None:
+    from prssm.cli.words import wants_progress
+    from prssm.evaluation.runner import Unwatched, run_all
+    from prssm.report.benchmark_progress import Lines, Live
+
+    watcher = Unwatched() if quiet else Live() if wants_progress(quiet) else Lines()
+    try:
+        run_all(planned, results, watcher=watcher, **where)
+    except KeyboardInterrupt:
+        done = sum(experiment.key in results.records for experiment in planned)
+        raise KeyboardInterrupt(f"stopped; {done} of {len(planned)} experiments are kept in {results.path}, "
+                                f"the same command goes on from there") from None
+
+
+def _print(told: Any) -> None:
+    from prssm.report import benchmark_tables as tables
+    from prssm.report.tables import print_table
+
+    planned, records = told.planned, told.results.records
+    for table in (tables.rmse_table(planned, records), tables.likelihood_table(planned, records),
+                  tables.coverage_table(planned, records), tables.cost_table(planned, records),
+                  tables.failure_table(planned, records)):
+        if table is not None:
+            print_table(table)
+    print(tables.NOTE)
+
+
+def _check_page_name(docs: Path | None) -> None:
+    from prssm.cli.outputs import checked_name
+
+    if docs is not None:
+        checked_name(docs, (".md",), "--docs")
+
+
+def _command_line(given: dict[str, Any]) -> str:
+    """The command that gives these results, for the page; how it was spread over machines does not belong to it."""
+    words = ["prssm", "benchmark"]
+    for option, name in (("--methods", "methods"), ("--datasets", "datasets"), ("--seeds", "seeds"), ("--out", "out"),
+                         ("--preset", "preset"), ("--set", "settings"), ("--figures", "figures"), ("--docs", "docs")):
+        value = given[name]
+        if value is not None:
+            words += [option, *(value if isinstance(value, list) else [str(value)])]
+    return shlex.join(words)

@@ -1,0 +1,128 @@
+"""The linear state-space model: the row that a nonlinear method has to beat to have learnt anything."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from prssm.data.record import Record
+from prssm.foundation.options import Options, option
+from prssm.models.base import Estimator, Simulated
+from prssm.models.initial_state import InitialState
+from prssm.models.linear_system import LinearSystem
+from prssm.models.order_choice import HeldOut, choose_order, hold_out, information, parameters
+from prssm.models.output_error import identify
+from prssm.training.session import Session
+
+_LEAST_ROWS = 4  # measured values for each parameter of the largest order that is tried
+
+
+@dataclass(frozen=True)
+class LinearConfig(Options):
+    """Options of the linear model."""
+
+    order: int | None = option(None, "number of states; none: chosen on held-out stretches of the training data", minimum=1)
+    max_order: int = option(8, "largest number of states that the choice tries", minimum=1)
+    warmup: int = option(16, "first samples of a recording from which the first state is estimated", minimum=0)
+    starts: int = option(4, "subspace starts, and as many random ones, that are refined", minimum=1)
+    seed: int = option(0, "seed of the random starts", minimum=0)
+
+
+class LinearSSM(Estimator):
+    """x[t+1] = A x[t] + B u[t], y[t] = C x[t] + D u[t] + offset, by subspace identification and output-error refinement.
+
+    The band is the error of free runs over held-out stretches of the training data, plus what is not known of the first state.
+    """
+
+    name: ClassVar[str] = "linear"
+    Config = LinearConfig
+    PRESETS: ClassVar = {"default": LinearConfig()}
+    config: LinearConfig
+
+    @property
+    def warmup(self) -> int:
+        return self.config.warmup
+
+    def _fit(self, records: list[Record], session: Session) -> None:
+        order, held_out = self._choose(records, session)
+        options = self.config
+        system = identify(records, order, starts=options.starts, seed=options.seed)
+        start = InitialState.fit(system, records)
+        error_std = held_out.std if held_out else start.error_std * _correction(system, records)
+        self._set(system, replace(start, error_std=np.maximum(error_std, start.error_std)))
+
+    def _choose(self, records: list[Record], session: Session) -> tuple[int, HeldOut | None]:
+        """The order, and the held-out errors at that order where the data are long enough to hold some out."""
+        options = self.config
+        judged: dict[int, HeldOut | None] = {}
+        largest = min(options.max_order, _largest_order(records)) if options.order is None else options.order
+        session.progress.start(1 if options.order else largest, 0, "linear: orders")
+
+        def judge(order: int) -> float:
+            judged[order] = hold_out(records, order, options.warmup, options.starts, options.seed)
+            result = judged[order]
+            error = result.rms if result else information(records, order, options.starts, options.seed)
+            session.progress.update(len(judged), {"order": order, "held-out error": error})
+            return error
+
+        try:
+            order = choose_order(judge, largest) if options.order is None else options.order
+            if order not in judged:
+                judge(order)
+        finally:
+            session.progress.stop()
+        return order, judged[order]
+
+    def _set(self, system: LinearSystem, start: InitialState) -> None:
+        self.system_, self.start_, self.order_ = system, start, system.order
+        self.A_, self.B_, self.C_, self.D_ = system.A, system.B, system.C, system.D
+
+    def _simulate(self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int) -> Simulated:
+        x0, factor = self.start_.estimate(self.system_, u, y_start)
+        mean, states = self.system_.simulate(x0, u)
+        spread = self.system_.free_response(len(u)) @ factor  # (T, Dy, Dx): the first state's uncertainty as it fades
+        std = np.sqrt(self.start_.error_std**2 + np.sum(spread**2, axis=2))
+        drawn = None if samples is None else mean + self._draw(spread, samples, seed)
+        return Simulated(mean, std, drawn, states, self._state_std(factor, len(u)))
+
+    def _state_std(self, factor: np.ndarray, length: int) -> np.ndarray:
+        watch_all = replace(self.system_, C=np.eye(self.order_))
+        return np.sqrt(np.sum((watch_all.free_response(length) @ factor) ** 2, axis=2))
+
+    def _draw(self, spread: np.ndarray, samples: int, seed: int) -> np.ndarray:
+        """Deviations (S, T, Dy) from the mean: a first state for each run, and errors correlated as in training."""
+        random = np.random.default_rng(seed)
+        length, outputs, order = spread.shape
+        from_start = np.einsum("tdn,sn->std", spread, random.standard_normal((samples, order)))
+        noise = random.standard_normal((samples, length, outputs))
+        correlation = self.start_.correlation
+        for t in range(1, length):
+            noise[:, t] = correlation * noise[:, t - 1] + np.sqrt(1.0 - correlation**2) * noise[:, t]
+        return from_start + self.start_.error_std * noise
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        system = {f"system.{field.name}": getattr(self.system_, field.name) for field in fields(LinearSystem)}
+        start = {f"start.{field.name}": getattr(self.start_, field.name) for field in fields(InitialState)}
+        return {"order": self.order_}, system | start
+
+    def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        system = LinearSystem(**{field.name: arrays[f"system.{field.name}"] for field in fields(LinearSystem)})
+        start = InitialState(**{field.name: arrays[f"start.{field.name}"] for field in fields(InitialState)})
+        self._set(system, start)
+
+
+def _measured(records: Sequence[Record]) -> int:
+    return sum(int((~np.isnan(record.y)).sum()) for record in records)
+
+
+def _largest_order(records: Sequence[Record]) -> int:
+    """So many states that what is left to fit to, when a stretch is held out, still outnumbers the parameters."""
+    per_state = records[0].input_dim + records[0].output_dim + 1
+    return max(1, _measured(records) // (_LEAST_ROWS * per_state))
+
+
+def _correction(system: LinearSystem, records: Sequence[Record]) -> float:
+    """In-sample errors are too small by the parameters that were fitted to them."""
+    count = _measured(records)
+    return float(np.sqrt(count / max(count - parameters(system, len(records)), 1)))

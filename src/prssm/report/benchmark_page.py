@@ -1,0 +1,127 @@
+"""The benchmark's results as a page: Markdown for the documentation, HTML that stands alone, CSV and figures beside them."""
+
+import io
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from prssm.data.atomic import replacing
+from prssm.evaluation.figure_plans import FigurePlan
+from prssm.evaluation.plan import Experiment
+from prssm.evaluation.published import published
+from prssm.evaluation.results import Results
+from prssm.report import benchmark_tables as tables
+from prssm.report.tables import Table, to_markdown
+
+TITLE = "Benchmark results"
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What a page tells about: the experiments of the tables, those of the figures, their records, and the command."""
+
+    planned: Sequence[Experiment]
+    figures: Sequence[FigurePlan]
+    results: Results
+    command: str
+
+    def records(self) -> list[dict[str, Any]]:
+        keys = dict.fromkeys(e.key for e in [*self.planned, *(e for plan in self.figures for e in plan.experiments())])
+        return [self.results.records[key] for key in keys if key in self.results.records]
+
+
+def write_pages(folder: Path, benchmark: Benchmark, docs: Path | None = None) -> list[Path]:
+    """All pages into the output folder, and the Markdown one (with its figures) also to `docs`; the files written."""
+    written = [_write(folder / "experiments.csv", tables.experiments_csv(benchmark.planned, benchmark.results.records)),
+               _write(folder / "report.html", html_page(benchmark))]
+    for page in (folder / "results.md", docs):
+        if page is not None:
+            images = _write_figures(page.parent / "figures", benchmark)
+            written += [_write(page, markdown_page(benchmark, page, images)), *images.values()]
+    return written
+
+
+def page_tables(benchmark: Benchmark) -> list[Table]:
+    """The tables of a page, in order: first ours beside the paper's own, last the paper's other settings."""
+    planned, records = benchmark.planned, benchmark.results.records
+    datasets = list(dict.fromkeys(e.dataset for e in planned))
+    others = [setting for name, setting in published().settings.items() if name != published().main]
+    found = [tables.rmse_table(planned, records), tables.likelihood_table(planned, records),
+             tables.coverage_table(planned, records), tables.cost_table(planned, records),
+             tables.failure_table(planned, records)]
+    if set(datasets) & set(others[0].rmse):
+        found += [tables.reference_table(datasets), *(tables.rmse_table(planned, records, setting) for setting in others)]
+    return [table for table in found if table is not None]
+
+
+def facts(benchmark: Benchmark) -> list[tuple[str, str]]:
+    """Where the figures come from: told by the records themselves, not by the program that happens to print them."""
+    records = benchmark.records()
+    trained = sum(record["seconds"]["fit"] or 0.0 for record in records)
+    days = sorted(record["finished"] for record in records)
+    versions = sorted({", ".join(f"{name} {number}" for name, number in record["versions"].items()) for record in records})
+    commits = _distinct(record["commit"] or "not from a source tree" for record in records)
+    if any((record["commit"] or "").endswith("+") for record in records):
+        commits += " (+: with uncommitted changes)"
+    rows = [("Command", benchmark.command), ("Page made", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
+            ("Experiments", f"{len(records)}, of which {sum(r['outcome'] != 'ok' for r in records)} failed"),
+            ("Time in training", f"{trained:.0f} s, summed over experiments")]
+    if records:
+        rows += [("Data", _distinct(f"{r['dataset']} ({r['data']['name']})" for r in records if r["data"])),
+                 ("Run", days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"),
+                 ("Machine", _distinct(r["machine"] for r in records)), ("Device", _distinct(r["device"] for r in records)),
+                 ("Commit", commits), ("Versions", "; ".join(versions))]
+    return [*rows, ("Published figures", f"{published().source}. {published().where}.")]
+
+
+def markdown_page(benchmark: Benchmark, page: Path, images: dict[str, Path]) -> str:
+    """The page as Markdown; figures are linked relative to it."""
+    parts = [f"# {TITLE}", "This page is written by the command below; do not edit it by hand.",
+             "\n".join(f"- {name}: {f'`{value}`' if name == 'Command' else value}" for name, value in facts(benchmark)),
+             f"{tables.NOTE} Best is bold, second best in italics."]
+    for table in page_tables(benchmark):
+        parts += [f"## {table.title}", to_markdown(table).rstrip()]
+    for plan in benchmark.figures:
+        link = os.path.relpath(images[plan.name], page.parent).replace(os.sep, "/")
+        parts += [f"## Figure: {plan.name}", f"{plan.caption}.", f"![{plan.caption}]({link})"]
+    return "\n\n".join(parts) + "\n"
+
+
+def html_page(benchmark: Benchmark) -> str:
+    """The page as HTML with everything inside; best is underlined, second best dashed, as in the paper."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    from prssm.report.images import embed
+    from prssm.report.paper_figures import draw
+
+    environment = Environment(loader=PackageLoader("prssm.report"), autoescape=True, undefined=StrictUndefined,
+                              trim_blocks=True, lstrip_blocks=True)
+    images = [embed(draw(plan, benchmark.results), plan.caption, plan.caption) for plan in benchmark.figures]
+    return environment.get_template("benchmark.html").render(
+        title=TITLE, facts=facts(benchmark), note=tables.NOTE, tables=page_tables(benchmark),
+        figures=[(plan.name, image) for plan, image in zip(benchmark.figures, images, strict=True)])
+
+
+def _write_figures(folder: Path, benchmark: Benchmark) -> dict[str, Path]:
+    from prssm.report.images import PNG_DPI
+    from prssm.report.paper_figures import draw
+
+    paths = {}
+    for plan in benchmark.figures:
+        stream = io.BytesIO()
+        draw(plan, benchmark.results).savefig(stream, format="png", dpi=PNG_DPI)
+        paths[plan.name] = _write(folder / f"{plan.name}.png", stream.getvalue())
+    return paths
+
+
+def _write(path: Path, content: str | bytes) -> Path:
+    with replacing(path) as stream:
+        stream.write(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def _distinct(values: Iterable[str]) -> str:
+    return "; ".join(sorted(set(values)))

@@ -1,0 +1,61 @@
+"""Who watches a benchmark: a live display on a terminal, plain lines in a log."""
+
+import sys
+from typing import Any
+
+from prssm.evaluation.experiment import OK
+from prssm.evaluation.plan import Experiment
+
+
+def verdict(record: dict[str, Any]) -> str:
+    """How an experiment ended, in a few words."""
+    if record["outcome"] != OK:
+        return f"failed: {record['reason']}"
+    rmse = record["metrics"]["test"]["rmse"]
+    return f"test RMSE {'undefined' if rmse is None else format(rmse, '.4g')}, trained in {record['seconds']['fit']:.1f} s"
+
+
+class Lines:
+    """One line on standard error for each finished experiment."""
+
+    def start(self, total: int, done: int) -> None:
+        self._total, self._done = total, done
+
+    def started(self, experiment: Experiment) -> None: ...
+
+    def finished(self, experiment: Experiment, record: dict[str, Any]) -> None:
+        self._done += 1
+        print(f"[{self._done}/{self._total}] {experiment}: {verdict(record)}", file=sys.stderr, flush=True)
+
+    def stop(self) -> None: ...
+
+
+class Live:
+    """A bar over all experiments, a line for each one that is running, and a lasting line for each that has ended."""
+
+    def start(self, total: int, done: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        self._display = Progress(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+                                 TimeElapsedColumn(), console=Console(stderr=True))
+        self._all = self._display.add_task("benchmark", total=total, completed=done)
+        self._running: dict[str, Any] = {}
+        self._display.start()
+
+    def started(self, experiment: Experiment) -> None:
+        self._remove(experiment)  # one whose worker died is started again
+        self._running[experiment.key] = self._display.add_task(str(experiment), total=None)
+
+    def finished(self, experiment: Experiment, record: dict[str, Any]) -> None:
+        self._remove(experiment)
+        self._display.advance(self._all)
+        self._display.console.print(f"{experiment}: {verdict(record)}", markup=False, highlight=False)
+
+    def stop(self) -> None:
+        self._display.stop()
+
+    def _remove(self, experiment: Experiment) -> None:
+        task = self._running.pop(experiment.key, None)
+        if task is not None:
+            self._display.remove_task(task)
