@@ -69,6 +69,13 @@ def test_columns_u_and_y_need_no_naming(tmp_path, suffix):
     assert _same(record, read(write_record(tmp_path / f"log{suffix}", record)))
 
 
+@pytest.mark.parametrize("dt", [0.1, 0.02, 1 / 3, 0.7])
+def test_the_sampling_time_of_a_long_record_survives_exactly(tmp_path, dt):
+    record = Record(None, np.arange(500.0), dt)
+    assert np.median(np.diff(dt * np.arange(500))) != dt  # the stamps' differences alone would not give it back
+    assert read(write_record(tmp_path / "log.csv", record)).dt == dt
+
+
 def _text(folder: Path, content: str, name: str = "log.csv") -> Path:
     path = folder / name
     path.write_text(content)

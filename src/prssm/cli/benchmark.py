@@ -84,8 +84,8 @@ def _run(planned: "Sequence[Experiment]", results: "Results", *, quiet: bool, **
     try:
         run_all(planned, results, watcher=watcher, **where)
     except KeyboardInterrupt:
-        done = sum(experiment.key in results.records for experiment in planned)
-        raise KeyboardInterrupt(f"stopped; {done} of {len(planned)} experiments are kept in {results.path}, "
+        keys = {experiment.key for experiment in planned}
+        raise KeyboardInterrupt(f"stopped; {len(keys & set(results.records))} of {len(keys)} experiments are kept in {results.path}, "
                                 f"the same command goes on from there") from None
 
 

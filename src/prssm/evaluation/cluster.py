@@ -22,7 +22,7 @@ def run_on_dask(work: Callable[[Any], Any], jobs: Sequence[Any], address: str) -
         futures = {client.submit(work, job, pure=False): job for job in jobs}
         for job in jobs:
             yield Started(job)
-        for future in as_completed(list(futures)):
+        for future in as_completed(list(futures), loop=client.loop):
             error = future.exception()
             yield Lost(futures[future], _reason(error)) if error is not None else Done(futures[future], future.result())
     finally:

@@ -36,7 +36,7 @@ def run_all(planned: Sequence[Experiment], results: Results, *, workers: int = 1
 
     A failed experiment counts as recorded unless `retry_failed`. Ctrl-C keeps what is finished.
     """
-    unique = list({experiment.key: experiment for experiment in planned}.values())
+    unique = list({experiment.key: experiment for experiment in reversed(planned)}.values())[::-1]  # the first of equals
     todo = [experiment for experiment in unique if needs_run(experiment, results, retry_failed)]
     watcher = watcher or Unwatched()
     if not todo:

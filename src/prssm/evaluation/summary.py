@@ -36,7 +36,7 @@ class Cell:
         return bool(self.values) and not self.failed and not self.missing
 
 
-def test_metric(name: str) -> Figure:
+def on_test(name: str) -> Figure:
     """The figure 'this metric on the test part'."""
     return lambda record: record["metrics"]["test"].get(name)
 

@@ -14,10 +14,10 @@ _LEAST_STD = 1e-6  # in scaled units: noise-free data keep a regular problem
 
 @dataclass(frozen=True, eq=False)
 class InitialState:
-    """x[0] ~ N(mean, factor factor'); what a free run misses has deviation `error_std` and lag-one correlation `correlation`.
+    """x[0] ~ N(mean, factor factor'); the error of a free run has deviation `error_std` and lag-one `correlation`.
 
-    The error of a free run is disturbances more than sensor noise, so it is correlated in time; taking it as white
-    would make sixteen samples look like sixteen independent looks at the state.
+    That error is disturbances more than sensor noise, so it is correlated in time; taking it as white would make
+    sixteen samples look like sixteen independent looks at the state.
     """
 
     mean: np.ndarray

@@ -25,14 +25,16 @@ class LinearConfig(Options):
     order: int | None = option(None, "number of states; none: chosen on held-out stretches of the training data", minimum=1)
     max_order: int = option(8, "largest number of states that the choice tries", minimum=1)
     warmup: int = option(16, "first samples of a recording from which the first state is estimated", minimum=0)
-    starts: int = option(4, "subspace starts, and as many random ones, that are refined", minimum=1)
+    starts: int = option(4, "subspace starts that are refined", minimum=1)
+    random_starts: int = option(4, "random perturbations of the best that are refined in the final fit", minimum=0)
     seed: int = option(0, "seed of the random starts", minimum=0)
 
 
 class LinearSSM(Estimator):
     """x[t+1] = A x[t] + B u[t], y[t] = C x[t] + D u[t] + offset, by subspace identification and output-error refinement.
 
-    The band is the error of free runs over held-out stretches of the training data, plus what is not known of the first state.
+    The band is the error of free runs over held-out stretches of the training data, and what is not known of the
+    first state.
     """
 
     name: ClassVar[str] = "linear"
@@ -47,7 +49,7 @@ class LinearSSM(Estimator):
     def _fit(self, records: list[Record], session: Session) -> None:
         order, held_out = self._choose(records, session)
         options = self.config
-        system = identify(records, order, starts=options.starts, seed=options.seed)
+        system = identify(records, order, starts=options.starts, random_starts=options.random_starts, seed=options.seed)
         start = InitialState.fit(system, records)
         error_std = held_out.std if held_out else start.error_std * _correction(system, records)
         self._set(system, replace(start, error_std=np.maximum(error_std, start.error_std)))
@@ -60,9 +62,9 @@ class LinearSSM(Estimator):
         session.progress.start(1 if options.order else largest, 0, "linear: orders")
 
         def judge(order: int) -> float:
-            judged[order] = hold_out(records, order, options.warmup, options.starts, options.seed)
+            judged[order] = hold_out(records, order, options.warmup, options.starts)
             result = judged[order]
-            error = result.rms if result else information(records, order, options.starts, options.seed)
+            error = result.rms if result else information(records, order, options.starts)
             session.progress.update(len(judged), {"order": order, "held-out error": error})
             return error
 

@@ -1,4 +1,4 @@
-"""How many states a linear model should have, and how large its errors are, judged on held-out stretches of training data."""
+"""How many states a linear model should have, and how large its errors are, judged on held-out training data."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -64,14 +64,14 @@ def _cut(records: Sequence[Record], always_fit: Sequence[Record], fold: int, fol
     return fit, held_out
 
 
-def hold_out(records: Sequence[Record], order: int, warmup: int, starts: int, seed: int) -> HeldOut | None:
+def hold_out(records: Sequence[Record], order: int, warmup: int, starts: int) -> HeldOut | None:
     """Fit on all but a stretch, run freely over that stretch from its first samples, for each stretch.
 
     None where the data are too short, or where some output is measured in no held-out row.
     """
     errors = []
     for fit, held_out in splits(records):
-        system = identify(fit, order, starts=starts, seed=seed)
+        system = identify(fit, order, starts=starts, random_starts=0)
         start = InitialState.fit(system, fit)
         errors += [_free_run_error(system, start, record, warmup) for record in held_out]
     measured = [~np.isnan(error[warmup:]) for error in errors]
@@ -94,9 +94,9 @@ def choose_order(judge: Callable[[int], float], max_order: int) -> int:
     return 1 + next(index for index, error in enumerate(errors) if error <= good)
 
 
-def information(records: Sequence[Record], order: int, starts: int, seed: int) -> float:
+def information(records: Sequence[Record], order: int, starts: int) -> float:
     """An error inflated for the number of parameters (Bayes's criterion, as a deviation), for data too short to hold out."""
-    system = identify(records, order, starts=starts, seed=seed)
+    system = identify(records, order, starts=starts, random_starts=0)
     count = sum(int((~np.isnan(record.y)).sum()) for record in records)
     rms = np.sqrt(squared_error(system, records) / count)
     return float(rms * np.exp(0.5 * parameters(system, len(records)) * np.log(count) / count))

@@ -1,12 +1,11 @@
 """Output-error identification: the linear system whose free run over the training inputs has the smallest error.
 
 Minimises sum_t |y[t] - yhat[t]|^2 over A, B, C, D, the output offset and one first state for each record, by
-Levenberg-Marquardt with analytic sensitivities from several subspace starts. The first states enter linearly: they are solved for
-exactly, and projected out of the Jacobian (variable projection), so that many records cost little.
+Levenberg-Marquardt with analytic sensitivities from several subspace starts. The first states enter linearly: they
+are solved for exactly, and projected out of the Jacobian (variable projection), so that many records cost little.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -16,27 +15,28 @@ from prssm.models.linear_system import MAX_RADIUS, LinearSystem, propagate, spec
 from prssm.models.subspace import dynamics
 
 _ITERATIONS = 60
-_TOLERANCE = 1e-7  # stop when a step lowers the error by less than this fraction
+_TOLERANCE = 1e-5  # stop when a step lowers the error by less than this fraction
 _FIRST_DAMPING, _MAX_DAMPING = 1e-3, 1e9
 _PERTURBATION = 0.1  # of A and C in normalised coordinates, for the random starts
 
 
-def identify(records: Sequence[Record], order: int, *, starts: int = 4, seed: int = 0) -> LinearSystem:
+def identify(records: Sequence[Record], order: int, *, starts: int = 4, random_starts: int = 4,
+             seed: int = 0) -> LinearSystem:
     """The best system of the given order for scaled records, in coordinates with uncorrelated states of unit variance.
 
-    The `starts` subspace starts with the smallest error are refined, and as many random perturbations of the best.
+    The `starts` subspace starts with the smallest error are refined, then `random_starts` perturbations of the best.
     """
     candidates = sorted((_with_inputs(A, C, records) for A, C in _starts(records, order)), key=lambda pair: pair[0])
     refined = [refine(system.normalised(records), records) for _, system in candidates[:starts]]
     best = min(refined, key=lambda pair: pair[0])[1].normalised(records)
     random = np.random.default_rng(seed)
-    for _ in range(starts):
+    for _ in range(random_starts):
         A = best.A + _PERTURBATION * random.standard_normal(best.A.shape)
         C = best.C + _PERTURBATION * random.standard_normal(best.C.shape)
         refined.append(refine(_with_inputs(A, C, records)[1].normalised(records), records))
     error, best = min(refined, key=lambda pair: pair[0])
     if not np.isfinite(error):
-        raise TrainingError(f"linear: no start of order {order} gave a finite error; try a smaller order or check the data's scale")
+        raise TrainingError(f"linear: no start of order {order} gave a finite error; try a smaller order")
     return best.normalised(records)
 
 

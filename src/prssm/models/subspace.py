@@ -1,8 +1,9 @@
 """Subspace identification: the dynamics A and the output map C from a projection of future outputs on the past.
 
 Block Hankel matrices of a record: Yf = G X + H Uf + 1 offset' + noise, with G = [C; CA; CA^2; ...]. Regressing the
-inputs and the constant out of Yf and of the past (inputs and outputs) and projecting one on the other leaves G's column space,
-which a singular value decomposition finds (PO-MOESP; with whitened future outputs, canonical variate analysis).
+inputs and the constant out of Yf and of the past (inputs and outputs) and projecting one on the other leaves G's
+column space, which a singular value decomposition finds
+(PO-MOESP; with whitened future outputs, canonical variate analysis).
 """
 
 from collections.abc import Iterator, Sequence

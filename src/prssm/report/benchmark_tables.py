@@ -8,7 +8,7 @@ from typing import Any
 from prssm.evaluation.plan import Experiment
 from prssm.evaluation.published import Figure, Reference, Setting, published
 from prssm.evaluation.summary import Cell as Runs
-from prssm.evaluation.summary import Records, best_two, failures, summarise, test_metric
+from prssm.evaluation.summary import Records, best_two, failures, on_test, summarise
 from prssm.report.tables import Cell, Table
 
 NOTE = ("Mean (sample standard deviation) over seeds. Best and second best of each column are marked, compared as printed; "
@@ -20,7 +20,7 @@ def rmse_table(planned: Sequence[Experiment], records: Records, setting: Setting
     """Test RMSE of the free run: our rows, then the paper's under one of its settings (by default its main table)."""
     setting = setting or published().settings[published().main]
     datasets = _datasets(planned)
-    ours = summarise(planned, records, test_metric("rmse"))
+    ours = summarise(planned, records, on_test("rmse"))
     texts = {label: {d: cell_text(row[d]) for d in datasets if d in row} for label, row in ours.items()}
     costs = _costs(ours)
     for method, name in published().labels.items():
@@ -33,7 +33,7 @@ def rmse_table(planned: Sequence[Experiment], records: Records, setting: Setting
 def likelihood_table(planned: Sequence[Experiment], records: Records) -> Table:
     """Log-likelihood per sample of the test part, in scaled units: higher is better."""
     datasets = _datasets(planned)
-    ours = summarise(planned, records, test_metric("log_likelihood_scaled"))
+    ours = summarise(planned, records, on_test("log_likelihood_scaled"))
     texts = {label: {d: cell_text(row[d]) for d in datasets if d in row} for label, row in ours.items()}
     costs = {place: -value for place, value in _costs(ours).items()}
     for reference in published().references:
@@ -45,7 +45,7 @@ def likelihood_table(planned: Sequence[Experiment], records: Records) -> Table:
 def coverage_table(planned: Sequence[Experiment], records: Records) -> Table:
     """Share of test measurements inside the 50, 80 and 95 % bands, mean over seeds."""
     datasets = _datasets(planned)
-    levels = [summarise(planned, records, test_metric(name)) for name in COVERAGES]
+    levels = [summarise(planned, records, on_test(name)) for name in COVERAGES]
     texts: dict[str, dict[str, str]] = {}
     for label, row in levels[0].items():
         means = {d: [level[label][d].mean for level in levels] for d in row}

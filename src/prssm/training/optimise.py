@@ -55,10 +55,11 @@ def optimise(objective: Objective, starts: Any, data: Any, schedule: Schedule, k
 
 def initial_state(starts: Any) -> dict[str, Any]:
     """The state of a run that has not begun, for parameters whose arrays lead with the restart axis."""
+    starts = jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype=leaf.dtype), starts)  # weak types would compile thrice
     restarts = jax.tree.leaves(starts)[0].shape[0]
     return {
         "parameters": starts, "optimiser": jax.vmap(optax.adam(0.0).init)(starts), "iteration": np.asarray(0),
-        "alive_until": jnp.full(restarts, -1),  # -1: still alive
+        "alive_until": jnp.full(restarts, -1, dtype=int),  # -1: still alive
         "seconds": np.asarray(0.0), "curve": np.zeros((0, restarts)), "curve_iteration": np.zeros(0, dtype=np.int64),
     }
 

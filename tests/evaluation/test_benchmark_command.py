@@ -1,0 +1,121 @@
+"""`prssm benchmark` as a user runs it: results, reruns, and wrong words before anything is touched."""
+
+import json
+import subprocess
+import sys
+
+import benchmark_fakes
+import pytest
+
+from prssm.cli.main import main
+from prssm.evaluation.results import FILE_NAME
+
+
+@pytest.fixture
+def command(monkeypatch, tmp_path, capsys):
+    benchmark_fakes.install(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        code = main(["benchmark", *words])
+        told = capsys.readouterr()
+        return code, told.out, told.err
+
+    return run
+
+
+def test_one_command_makes_the_table_and_a_rerun_only_prints_it(command, tmp_path):
+    words = ("--methods", "prssm", "prssm:offset=3.5", "--datasets", "toy", "drives", "--seeds", "2", "--out", "runs")
+    code, out, err = command(*words)
+    assert code == 0, err
+    assert "PR-SSM (paper)" in out
+    assert "[16/16]" in err
+    for name in (FILE_NAME, "results.md", "report.html", "experiments.csv"):
+        assert (tmp_path / "runs" / name).exists()
+    content, fits = (tmp_path / "runs" / FILE_NAME).read_bytes(), dict(benchmark_fakes.FITS)
+    assert len(content.splitlines()) == 16
+    code, again, err = command(*words)
+    assert (code, err) == (0, "")
+    assert again == out
+    assert (tmp_path / "runs" / FILE_NAME).read_bytes() == content
+    assert benchmark_fakes.FITS == fits
+
+
+def test_options_reach_the_experiments_and_the_page_shows_the_command(command, tmp_path):
+    code, _, err = command("--methods", "prssm", "--datasets", "toy", "--seeds", "1", "--out", "runs", "--preset", "paper",
+                           "--set", "offset=2", "prssm.scheme=full", "--docs", "docs/results.md", "--quiet")
+    assert (code, err) == (0, "")
+    records = [json.loads(line) for line in (tmp_path / "runs" / FILE_NAME).read_text().splitlines()]
+    (ours,) = [record for record in records if record["label"] == "prssm"]
+    assert ours["configuration"] == {"behave": "well", "offset": 2.0, "iterations": 70, "scheme": "full"}
+    page = (tmp_path / "docs" / "results.md").read_text()
+    assert ("`prssm benchmark --methods prssm --datasets toy --seeds 1 --out runs --preset paper --set offset=2 "
+            "prssm.scheme=full --docs docs/results.md`") in page
+
+
+def test_figures_bring_their_experiments(command, tmp_path):
+    code, _, err = command("--methods", "prssm", "--datasets", "toy", "--seeds", "1", "--out", "runs", "--figures",
+                           "untrained-vs-trained")
+    assert code == 0, err
+    records = [json.loads(line) for line in (tmp_path / "runs" / FILE_NAME).read_text().splitlines()]
+    assert [r["configuration"]["iterations"] for r in records if r["dataset"] == "furnace"] == [0, 50]
+    assert (tmp_path / "runs" / "figures" / "untrained-vs-trained.png").exists()
+
+
+def test_retry_failed(command):
+    words = ("--methods", "prssm:behave=raise", "--datasets", "toy", "--seeds", "1", "--out", "runs")
+    command(*words)
+    command(*words)
+    assert benchmark_fakes.FITS["raise"] == 1
+    code, out, _ = command(*words, "--retry-failed")
+    assert code == 0
+    assert benchmark_fakes.FITS["raise"] == 2
+    assert "no luck" in out
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("--methods", "prsm"), "unknown method 'prsm'. Did you mean 'prssm'?"),
+    (("--datasets", "nothing"), "unknown data set 'nothing'"),
+    (("--figures", "recogniton"), "Did you mean 'recognition'?"),
+    (("--set", "itertions=3"), "Did you mean 'iterations'?"),
+    (("--seeds", "0"), "seeds"),
+    (("--workers", "0"), "workers"),
+    (("--docs", "results.html"), "ends in .md"),
+])
+def test_wrong_words_get_one_line_and_touch_nothing(command, tmp_path, words, said):
+    code, out, err = command("--datasets", "toy", "--out", "runs", *words) if "--datasets" not in words else \
+        command("--out", "runs", *words)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_results_of_another_version_are_left_as_they_are(command, tmp_path):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / FILE_NAME).write_text('{"schema": 99}\n')
+    code, out, err = command("--datasets", "toy", "--out", "runs")
+    assert (code, out) == (2, "")
+    assert "results version 99" in err
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == [FILE_NAME]
+    assert (tmp_path / "runs" / FILE_NAME).read_text() == '{"schema": 99}\n'
+    assert not benchmark_fakes.FITS
+
+
+def test_interruption_says_what_is_kept(command, tmp_path):
+    code, _, err = command("--methods", "prssm", "prssm:behave=interrupt", "--datasets", "toy", "--seeds", "1", "--out", "runs")
+    assert code == 130
+    assert "stopped; 3 of 4 experiments are kept in runs/experiments.jsonl" in err
+    assert len((tmp_path / "runs" / FILE_NAME).read_text().splitlines()) == 3
+
+
+def test_without_data_one_line_says_which_file_is_missing(tmp_path):
+    """The command itself, in a process of its own, with a data folder that is a file: nothing can be there."""
+    (tmp_path / "file").write_text("")
+    done = subprocess.run([sys.executable, "-m", "prssm.cli.main", "benchmark", "--methods", "constant", "--datasets", "dryer",
+                           "--out", str(tmp_path / "runs")], capture_output=True, text=True, timeout=120,
+                          env={"PATH": "", "PRSSM_DATA": str(tmp_path / "file")})
+    assert done.returncode == 2
+    assert "dryer.dat" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "runs").exists()
