@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+# Tests compile much and compute little: let XLA skip what only pays in long runs. Set before JAX is imported.
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+
 NEEDED = ("actuator.mat", "ballbeam.dat", "drive.mat", "gas_furnace.csv", "dryer.dat")
 
 

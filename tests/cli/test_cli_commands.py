@@ -12,6 +12,8 @@ import prssm
 from prssm.cli.main import main
 from prssm.cli.outputs import without_nan, write_json
 from prssm.data.files import read
+from prssm.models.base import Simulated
+from prssm.models.constant import Constant
 
 pytestmark = pytest.mark.usefixtures("folder", "one_baseline")
 CONSTANT = ("--method", "constant")
@@ -144,3 +146,35 @@ def test_the_progress_bar_needs_a_terminal_or_force(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert wants_progress(quiet=False)
     assert not wants_progress(quiet=True)
+
+
+def test_drawn_trajectories_are_written_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(self: Constant, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int) -> Simulated:
+        drawn = np.random.default_rng(seed).normal(size=(samples or 5, len(u), 1))
+        return Simulated(drawn.mean(axis=0), drawn.std(axis=0), drawn)
+
+    main(["fit", "plain.csv", *CONSTANT, "--quiet"])
+    monkeypatch.setattr(Constant, "_simulate", draw)
+    assert main(["simulate", "model.prssm", "plain.csv", "--out", "p.csv", "--samples", "3", "--seed", "4"]) == 0
+    frame = polars.read_csv("p.csv")
+    expected = prssm.load("model.prssm").simulate(read("plain.csv"), samples=3, seed=4).samples
+    for sample in range(3):
+        np.testing.assert_array_equal(frame[f"y_sample{sample}"].to_numpy(), expected[sample, :, 0])
+    assert main(["simulate", "model.prssm", "plain.csv", "--out", "q.csv"]) == 0
+    assert not any("sample" in name for name in polars.read_csv("q.csv").columns)
+
+
+def test_the_demo_goes_the_whole_way(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """With a method that fits at once in place of PR-SSM, whose training has its own tests."""
+    monkeypatch.setattr("prssm.models.prssm.PRSSM", Constant)
+    monkeypatch.setattr("prssm.cli.demo.DEMO_OPTIONS", {"seed": 3})
+    assert main(["demo", "--out", "demo.prssm"]) == 0
+    assert "drives_sim" in Path("demo-report.html").read_text()
+    _, test = prssm.datasets.load("drives_sim")
+    assert f"{prssm.load('demo.prssm').score(test)['rmse']:.4g}" in capsys.readouterr().out
+
+
+def test_the_demo_asks_for_options_that_exist() -> None:
+    from prssm.cli.demo import DEMO_OPTIONS
+
+    prssm.PRSSM(**DEMO_OPTIONS)

@@ -11,7 +11,7 @@ from prssm.cli.main import main, outcome
 from prssm.cli.signals import Terminated
 from prssm.foundation.errors import OptionError, TrainingInterrupted
 
-COMMANDS = ("fit", "simulate", "score", "datasets", "methods", "demo", "info")
+COMMANDS = ("fit", "simulate", "score", "datasets", "methods", "benchmark", "demo", "info")
 SLOW = ("jax", "polars", "matplotlib", "scipy", "jinja2", "narwhals", "optax")
 
 

@@ -38,7 +38,7 @@ def test_one_command_makes_the_table_and_a_rerun_only_prints_it(command, tmp_pat
     assert (code, err) == (0, "")
     assert again == out
     assert (tmp_path / "runs" / FILE_NAME).read_bytes() == content
-    assert benchmark_fakes.FITS == fits
+    assert fits == benchmark_fakes.FITS
 
 
 def test_options_reach_the_experiments_and_the_page_shows_the_command(command, tmp_path):
@@ -103,7 +103,8 @@ def test_results_of_another_version_are_left_as_they_are(command, tmp_path):
 
 
 def test_interruption_says_what_is_kept(command, tmp_path):
-    code, _, err = command("--methods", "prssm", "prssm:behave=interrupt", "--datasets", "toy", "--seeds", "1", "--out", "runs")
+    code, _, err = command("--methods", "prssm", "prssm:behave=interrupt", "--datasets", "toy", "--seeds", "1", "--out",
+                           "runs")
     assert code == 130
     assert "stopped; 3 of 4 experiments are kept in runs/experiments.jsonl" in err
     assert len((tmp_path / "runs" / FILE_NAME).read_text().splitlines()) == 3
@@ -112,8 +113,8 @@ def test_interruption_says_what_is_kept(command, tmp_path):
 def test_without_data_one_line_says_which_file_is_missing(tmp_path):
     """The command itself, in a process of its own, with a data folder that is a file: nothing can be there."""
     (tmp_path / "file").write_text("")
-    done = subprocess.run([sys.executable, "-m", "prssm.cli.main", "benchmark", "--methods", "constant", "--datasets", "dryer",
-                           "--out", str(tmp_path / "runs")], capture_output=True, text=True, timeout=120,
+    words = ["benchmark", "--methods", "constant", "--datasets", "dryer", "--out", str(tmp_path / "runs")]
+    done = subprocess.run([sys.executable, "-m", "prssm.cli.main", *words], capture_output=True, text=True, timeout=120,
                           env={"PATH": "", "PRSSM_DATA": str(tmp_path / "file")})
     assert done.returncode == 2
     assert "dryer.dat" in done.stderr

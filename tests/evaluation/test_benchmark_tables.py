@@ -88,6 +88,7 @@ def test_coverage_and_likelihood(ran):
     likelihood = tables.likelihood_table(planned, records)
     assert _row(likelihood, "constant")["toy"] == f"{test['log_likelihood_scaled']:.3f} (0.000)"
     assert _row(likelihood, "published PR-SSM code, rerun")["drives"] == "-2.83"
+    assert _row(tables.coverage_table(planned, records), "prssm:behave=raise")["toy"] == "no value, 3 of 3 failed"
     labels = [row[0] for row in likelihood.rows]
     assert (labels.index("prssm:offset=3.5"), 2) in likelihood.best  # higher is better
 
@@ -106,4 +107,9 @@ def test_csv_has_every_experiment_with_its_metrics(ran):
 @pytest.mark.parametrize(("value", "text"), [(0.0731, "0.073"), (411.55, "411.6"), (0.0, "0.000"), (1.2e-4, "0.00012"),
                                              (3.2e9, "3.2e+09"), (-2.834, "-2.834")])
 def test_numbers_are_printed_as_in_the_paper(value, text):
-    assert tables.number(value) == text
+    assert tables.mean_std(value, None) == f"{text} (-)"
+
+
+def test_a_deviation_has_as_many_decimals_as_its_mean():
+    assert tables.mean_std(411.55, 0.04) == "411.6 (0.0)"
+    assert tables.mean_std(0.502, 0.0004) == "0.502 (0.000)"

@@ -86,7 +86,8 @@ def test_a_number_that_is_none_is_not_written(tmp_path):
 
 @pytest.mark.parametrize(("line", "words"), [
     (b'{"schema": 99, "key": "a", "outcome": "ok"}\n', "results version 99, this program reads and writes 1"),
-    (b'{"key": "a"}\n', "no 'schema'"), (b"[1, 2]\n", "no 'schema'"), (b"u,y\n1,2\n", "not JSON"), (b"\x00\xff\n", "not JSON"),
+    (b'{"key": "a"}\n', "no 'schema'"), (b"[1, 2]\n", "no 'schema'"), (b"u,y\n1,2\n", "not JSON"),
+    (b"\x00\xff\n", "not JSON"),
     (b'{"schema": 1, "outcome": "ok"}\n', "'key' is missing"),
 ])
 def test_a_foreign_file_is_refused_and_left_as_it_is(tmp_path, line, words):

@@ -85,21 +85,18 @@ def _run(planned: "Sequence[Experiment]", results: "Results", *, quiet: bool, **
         run_all(planned, results, watcher=watcher, **where)
     except KeyboardInterrupt:
         keys = {experiment.key for experiment in planned}
-        raise KeyboardInterrupt(f"stopped; {len(keys & set(results.records))} of {len(keys)} experiments are kept in {results.path}, "
-                                f"the same command goes on from there") from None
+        kept = f"{len(keys & set(results.records))} of {len(keys)} experiments are kept in {results.path}"
+        raise KeyboardInterrupt(f"stopped; {kept}, the same command goes on from there") from None
 
 
 def _print(told: Any) -> None:
-    from prssm.report import benchmark_tables as tables
+    from prssm.report.benchmark_page import main_tables
+    from prssm.report.benchmark_tables import NOTE
     from prssm.report.tables import print_table
 
-    planned, records = told.planned, told.results.records
-    for table in (tables.rmse_table(planned, records), tables.likelihood_table(planned, records),
-                  tables.coverage_table(planned, records), tables.cost_table(planned, records),
-                  tables.failure_table(planned, records)):
-        if table is not None:
-            print_table(table)
-    print(tables.NOTE)
+    for table in main_tables(told):
+        print_table(table)
+    print(NOTE)
 
 
 def _check_page_name(docs: Path | None) -> None:

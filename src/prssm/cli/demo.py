@@ -8,7 +8,9 @@ from cyclopts import Parameter
 from prssm.cli.outputs import MODEL, REPORT, checked_name
 
 DEMO_SET = "drives_sim"
-DEMO_OPTIONS: dict[str, Any] = {"preset": "default", "seed": 0}  # the one place to change what the demo fits
+DEMO_OPTIONS: dict[str, Any] = {  # the one place to change what the demo fits
+    "preset": "default", "restarts": 4, "iterations": 400, "samples": 10, "horizon": 50, "seed": 0,
+}
 
 
 def demo(

@@ -131,7 +131,7 @@ def _arrays_of(predictions: Sequence[Prediction]) -> dict[str, np.ndarray]:
     arrays: dict[str, np.ndarray] = {}
     for i, run in enumerate(predictions):
         parts = {"mean": run.mean, "std": run.std, "measured": run.measured, "inputs": run.inputs, "time": run.time,
-                 "state_mean": run.state_mean, "state_std": run.state_std,
+                 "dt": run.dt, "state_mean": run.state_mean, "state_std": run.state_std,
                  "samples": None if run.samples is None else run.samples[:SAMPLES_KEPT].astype(np.float32)}
         arrays |= {f"test{i}.{name}": np.asarray(value) for name, value in parts.items() if value is not None}
     return arrays

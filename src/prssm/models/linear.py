@@ -10,7 +10,7 @@ from prssm.data.record import Record
 from prssm.foundation.options import Options, option
 from prssm.models.base import Estimator, Simulated
 from prssm.models.initial_state import InitialState
-from prssm.models.linear_system import LinearSystem
+from prssm.models.linear_system import MAX_RADIUS, LinearSystem
 from prssm.models.order_choice import HeldOut, choose_order, hold_out, information, parameters
 from prssm.models.output_error import identify
 from prssm.training.session import Session
@@ -31,7 +31,7 @@ class LinearConfig(Options):
 
 
 class LinearSSM(Estimator):
-    """x[t+1] = A x[t] + B u[t], y[t] = C x[t] + D u[t] + offset, by subspace identification and output-error refinement.
+    """x[t+1] = A x[t] + B u[t], y[t] = C x[t] + D u[t], by subspace identification and output-error refinement.
 
     The band is the error of free runs over held-out stretches of the training data, and what is not known of the
     first state.
@@ -48,8 +48,9 @@ class LinearSSM(Estimator):
 
     def _fit(self, records: list[Record], session: Session) -> None:
         order, held_out = self._choose(records, session)
-        options = self.config
-        system = identify(records, order, starts=options.starts, random_starts=options.random_starts, seed=options.seed)
+        options, max_radius = self.config, held_out.max_radius if held_out else MAX_RADIUS
+        system = identify(records, order, starts=options.starts, random_starts=options.random_starts,
+                          max_radius=max_radius, seed=options.seed)
         start = InitialState.fit(system, records)
         error_std = held_out.std if held_out else start.error_std * _correction(system, records)
         self._set(system, replace(start, error_std=np.maximum(error_std, start.error_std)))

@@ -16,13 +16,16 @@ _SMALL = 1e-10  # directions of the first state weaker than this, relative to th
 
 @dataclass(frozen=True, eq=False)
 class LinearSystem:
-    """x[t+1] = A x[t] + B u[t],  y[t] = C x[t] + D u[t] + offset, in scaled units."""
+    """x[t+1] = A x[t] + B u[t],  y[t] = C x[t] + D u[t], in scaled units.
+
+    There is no output offset on purpose: scaled data have mean zero, and an offset together with a slow mode is a ramp,
+    which fits drifts of the training data and nothing else.
+    """
 
     A: np.ndarray
     B: np.ndarray
     C: np.ndarray
     D: np.ndarray
-    offset: np.ndarray
 
     @property
     def order(self) -> int:
@@ -31,7 +34,7 @@ class LinearSystem:
     def simulate(self, x0: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Outputs (T, Dy) and states (T, Dx) of a free run over inputs (T, Du) from the first state `x0`."""
         x = propagate(self.A, (u @ self.B.T).T[:, :, None], np.asarray(x0)[:, None])[:, :, 0].T
-        return x @ self.C.T + u @ self.D.T + self.offset, x
+        return x @ self.C.T + u @ self.D.T, x
 
     def free_response(self, length: int) -> np.ndarray:
         """The matrices C A^t for t = 0 .. length-1, as (T, Dy, Dx): what a first state does to the outputs."""
@@ -54,7 +57,7 @@ class LinearSystem:
 
     def transformed(self, T: np.ndarray, inverse: np.ndarray) -> Self:
         """The same system with the state T x."""
-        return type(self)(T @ self.A @ inverse, T @ self.B, self.C @ inverse, self.D, self.offset)
+        return type(self)(T @ self.A @ inverse, T @ self.B, self.C @ inverse, self.D)
 
     def normalised(self, records: Sequence[Record]) -> Self:
         """The same system with coordinates in which the states of the records are uncorrelated with unit variance."""

@@ -1,6 +1,6 @@
 """Output-error identification: the linear system whose free run over the training inputs has the smallest error.
 
-Minimises sum_t |y[t] - yhat[t]|^2 over A, B, C, D, the output offset and one first state for each record, by
+Minimises sum_t |y[t] - yhat[t]|^2 over A, B, C, D and one first state for each record, by
 Levenberg-Marquardt with analytic sensitivities from several subspace starts. The first states enter linearly: they
 are solved for exactly, and projected out of the Jacobian (variable projection), so that many records cost little.
 """
@@ -16,24 +16,27 @@ from prssm.models.subspace import dynamics
 
 _ITERATIONS = 60
 _TOLERANCE = 1e-5  # stop when a step lowers the error by less than this fraction
+_EXACT = 1e-11  # or when the error is rounding alone
 _FIRST_DAMPING, _MAX_DAMPING = 1e-3, 1e9
 _PERTURBATION = 0.1  # of A and C in normalised coordinates, for the random starts
 
 
 def identify(records: Sequence[Record], order: int, *, starts: int = 4, random_starts: int = 4,
-             seed: int = 0) -> LinearSystem:
+             max_radius: float = MAX_RADIUS, seed: int = 0) -> LinearSystem:
     """The best system of the given order for scaled records, in coordinates with uncorrelated states of unit variance.
 
-    The `starts` subspace starts with the smallest error are refined, then `random_starts` perturbations of the best.
+    No pole lies outside `max_radius`. The `starts` subspace starts with the smallest error are refined, then
+    `random_starts` perturbations of the best.
     """
-    candidates = sorted((_with_inputs(A, C, records) for A, C in _starts(records, order)), key=lambda pair: pair[0])
-    refined = [refine(system.normalised(records), records) for _, system in candidates[:starts]]
+    candidates = [_with_inputs(A, C, records, max_radius) for A, C in _starts(records, order)]
+    candidates.sort(key=lambda pair: pair[0])
+    refined = [refine(system.normalised(records), records, max_radius) for _, system in candidates[:starts]]
     best = min(refined, key=lambda pair: pair[0])[1].normalised(records)
     random = np.random.default_rng(seed)
     for _ in range(random_starts):
         A = best.A + _PERTURBATION * random.standard_normal(best.A.shape)
         C = best.C + _PERTURBATION * random.standard_normal(best.C.shape)
-        refined.append(refine(_with_inputs(A, C, records)[1].normalised(records), records))
+        refined.append(refine(_with_inputs(A, C, records, max_radius)[1].normalised(records), records, max_radius))
     error, best = min(refined, key=lambda pair: pair[0])
     if not np.isfinite(error):
         raise TrainingError(f"linear: no start of order {order} gave a finite error; try a smaller order")
@@ -45,14 +48,15 @@ def squared_error(system: LinearSystem, records: Sequence[Record]) -> float:
     return sum(float(np.nansum((r.y - system.simulate(system.first_state(r), r.u)[0]) ** 2)) for r in records)
 
 
-def refine(system: LinearSystem, records: Sequence[Record], iterations: int = _ITERATIONS) -> tuple[float, LinearSystem]:
+def refine(system: LinearSystem, records: Sequence[Record], max_radius: float = MAX_RADIUS) -> tuple[float, LinearSystem]:
     """Levenberg-Marquardt from a start; returns the error reached and the system. Every system on the way is stable."""
-    error, system = _guarded(system, records)
+    error, system = _guarded(system, records, max_radius)
     damping, small_steps = _FIRST_DAMPING, 0
-    for _ in range(iterations):
+    enough = _EXACT**2 * sum(record.y.size for record in records)
+    for _ in range(_ITERATIONS):
         equations = _equations(system, records)
         while damping < _MAX_DAMPING:
-            trial_error, trial = _guarded(_step(system, equations, damping), records)
+            trial_error, trial = _guarded(_step(system, equations, damping), records, max_radius)
             if trial_error < error:
                 break
             damping *= 5.0
@@ -60,16 +64,16 @@ def refine(system: LinearSystem, records: Sequence[Record], iterations: int = _I
             break  # no direction lowers the error: a minimum
         small_steps = small_steps + 1 if error - trial_error < _TOLERANCE * error else 0
         error, system, damping = trial_error, trial, max(damping / 10.0, 1e-12)
-        if small_steps == 2:
+        if small_steps == 2 or error < enough:
             break
     return error, system
 
 
-def _guarded(system: LinearSystem, records: Sequence[Record]) -> tuple[float, LinearSystem]:
-    """A system and its error; an unstable one is drawn back, and B, D and the offset are adapted to its new dynamics."""
-    if spectral_radius(system.A) <= MAX_RADIUS:
+def _guarded(system: LinearSystem, records: Sequence[Record], max_radius: float) -> tuple[float, LinearSystem]:
+    """A system and its error; an unstable one is drawn back, and B and D are adapted to its new dynamics."""
+    if spectral_radius(system.A) <= max_radius:
         return squared_error(system, records), system
-    return _with_inputs(system.A, system.C, records)
+    return _with_inputs(system.A, system.C, records, max_radius)
 
 
 def _step(system: LinearSystem, equations: np.ndarray, damping: float) -> LinearSystem:
@@ -95,7 +99,7 @@ def linearise(system: LinearSystem, record: Record) -> tuple[np.ndarray, np.ndar
     drive = np.einsum("dn,ts->ntds", system.C, signals).reshape(order, len(x), -1)
     Z = propagate(system.A.T, drive, np.zeros((order, drive.shape[2])))
     dynamic = Z.reshape(order, len(x), outputs, -1).transpose(1, 2, 0, 3).reshape(len(x), outputs, -1)
-    static = np.einsum("de,ts->tdes", np.eye(outputs), np.concatenate([signals, np.ones((len(x), 1))], axis=1))
+    static = np.einsum("de,ts->tdes", np.eye(outputs), signals)
     jacobian = np.concatenate([dynamic, static.reshape(len(x), outputs, -1)], axis=2)[known]
     left, size, _ = np.linalg.svd(system.free_response(len(x))[known], full_matrices=False)
     left = left[:, size > 1e-10 * size.max(initial=0.0)]
@@ -112,11 +116,11 @@ def _equations(system: LinearSystem, records: Sequence[Record]) -> np.ndarray:
     return triangle
 
 
-def _with_inputs(A: np.ndarray, C: np.ndarray, records: Sequence[Record]) -> tuple[float, LinearSystem]:
-    """The best B, D and offset for given dynamics, with their error: one exact step, since they enter linearly."""
+def _with_inputs(A: np.ndarray, C: np.ndarray, records: Sequence[Record], max_radius: float) -> tuple[float, LinearSystem]:
+    """The best B and D for given dynamics, with their error: one exact step, since they enter linearly."""
     order, inputs, outputs = len(A), records[0].input_dim, len(C)
-    blank = LinearSystem(stabilised(A), np.zeros((order, inputs)), C, np.zeros((outputs, inputs)), np.zeros(outputs))
-    marks = LinearSystem(np.zeros_like(A), np.ones_like(blank.B), np.zeros_like(C), np.ones_like(blank.D), np.ones(outputs))
+    blank = LinearSystem(stabilised(A, max_radius), np.zeros((order, inputs)), C, np.zeros((outputs, inputs)))
+    marks = LinearSystem(np.zeros_like(A), np.ones_like(blank.B), np.zeros_like(C), np.ones_like(blank.D))
     linear = _pack(marks) > 0
     equations = _equations(blank, records)
     values = np.zeros(linear.size)
@@ -133,9 +137,9 @@ def _starts(records: Sequence[Record], order: int) -> Iterator[tuple[np.ndarray,
 
 
 def _pack(system: LinearSystem) -> np.ndarray:
-    """[A, B] row by row, then [C, D, offset] row by row: the order of the Jacobian's columns."""
+    """[A, B] row by row, then [C, D] row by row: the order of the Jacobian's columns."""
     dynamic = np.concatenate([system.A, system.B], axis=1)
-    static = np.concatenate([system.C, system.D, system.offset[:, None]], axis=1)
+    static = np.concatenate([system.C, system.D], axis=1)
     return np.concatenate([dynamic.ravel(), static.ravel()])
 
 
@@ -143,4 +147,4 @@ def _unpack(values: np.ndarray, like: LinearSystem) -> LinearSystem:
     order, inputs = like.B.shape
     dynamic = values[: order * (order + inputs)].reshape(order, -1)
     static = values[dynamic.size :].reshape(len(like.C), -1)
-    return LinearSystem(dynamic[:, :order], dynamic[:, order:], static[:, :order], static[:, order:-1], static[:, -1])
+    return LinearSystem(dynamic[:, :order], dynamic[:, order:], static[:, :order], static[:, order:])

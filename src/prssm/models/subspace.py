@@ -1,7 +1,7 @@
 """Subspace identification: the dynamics A and the output map C from a projection of future outputs on the past.
 
-Block Hankel matrices of a record: Yf = G X + H Uf + 1 offset' + noise, with G = [C; CA; CA^2; ...]. Regressing the
-inputs and the constant out of Yf and of the past (inputs and outputs) and projecting one on the other leaves G's
+Block Hankel matrices of a record: Yf = G X + H Uf + noise, with G = [C; CA; CA^2; ...]. Regressing the
+inputs out of Yf and of the past (inputs and outputs) and projecting one on the other leaves G's
 column space, which a singular value decomposition finds
 (PO-MOESP; with whitened future outputs, canonical variate analysis).
 """
@@ -44,13 +44,12 @@ def _project(records: Sequence[Record], block: int) -> tuple[np.ndarray | None, 
 
 
 def _blocks(record: Record, block: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each moment a row: what is known of the future (inputs, constant), the past, and the future outputs."""
+    """For each moment a row: the future inputs, the past, and the future outputs."""
     windows = lambda values: np.lib.stride_tricks.sliding_window_view(values, 2 * block, axis=0)  # noqa: E731
     u, y = (windows(values).transpose(0, 2, 1) for values in (record.u, record.outputs_filled()))
     flat = lambda values: values.reshape(len(values), -1)  # noqa: E731
-    given = np.concatenate([flat(u[:, block:]), np.ones((len(u), 1))], axis=1)
     past = np.concatenate([flat(u[:, :block]), flat(y[:, :block])], axis=1)
-    return given, past, flat(y[:, block:])
+    return flat(u[:, block:]), past, flat(y[:, block:])
 
 
 def _root(covariance: np.ndarray) -> np.ndarray:

@@ -1,7 +1,6 @@
 """The benchmark's results as a page: Markdown for the documentation, HTML that stands alone, CSV and figures beside them."""
 
 import io
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from prssm.report import benchmark_tables as tables
 from prssm.report.tables import Table, to_markdown
 
 TITLE = "Benchmark results"
+FIGURES_FOLDER = "figures"
 
 
 @dataclass(frozen=True)
@@ -35,26 +35,31 @@ class Benchmark:
 
 def write_pages(folder: Path, benchmark: Benchmark, docs: Path | None = None) -> list[Path]:
     """All pages into the output folder, and the Markdown one (with its figures) also to `docs`; the files written."""
+    pictures = _pictures(benchmark)
     written = [_write(folder / "experiments.csv", tables.experiments_csv(benchmark.planned, benchmark.results.records)),
                _write(folder / "report.html", html_page(benchmark))]
     for page in (folder / "results.md", docs):
         if page is not None:
-            images = _write_figures(page.parent / "figures", benchmark)
-            written += [_write(page, markdown_page(benchmark, page, images)), *images.values()]
+            written.append(_write(page, markdown_page(benchmark)))
+            written += [_write(page.parent / FIGURES_FOLDER / name, picture) for name, picture in pictures.items()]
     return written
 
 
-def page_tables(benchmark: Benchmark) -> list[Table]:
-    """The tables of a page, in order: first ours beside the paper's own, last the paper's other settings."""
+def main_tables(benchmark: Benchmark) -> list[Table]:
+    """What one looks at first: errors beside the paper's, likelihood, coverage, cost, and what failed."""
+    makers = (tables.rmse_table, tables.likelihood_table, tables.coverage_table, tables.cost_table, tables.failure_table)
+    made = [make(benchmark.planned, benchmark.results.records) for make in makers]
+    return [table for table in made if table is not None]
+
+
+def further_tables(benchmark: Benchmark) -> list[Table]:
+    """Reference figures and the paper's other settings, where its data sets were run."""
     planned, records = benchmark.planned, benchmark.results.records
-    datasets = list(dict.fromkeys(e.dataset for e in planned))
+    datasets = list(dict.fromkeys(experiment.dataset for experiment in planned))
     others = [setting for name, setting in published().settings.items() if name != published().main]
-    found = [tables.rmse_table(planned, records), tables.likelihood_table(planned, records),
-             tables.coverage_table(planned, records), tables.cost_table(planned, records),
-             tables.failure_table(planned, records)]
-    if set(datasets) & set(others[0].rmse):
-        found += [tables.reference_table(datasets), *(tables.rmse_table(planned, records, setting) for setting in others)]
-    return [table for table in found if table is not None]
+    if not set(datasets) & set(others[0].rmse):
+        return []
+    return [tables.reference_table(datasets), *(tables.rmse_table(planned, records, setting) for setting in others)]
 
 
 def facts(benchmark: Benchmark) -> list[tuple[str, str]]:
@@ -77,16 +82,16 @@ def facts(benchmark: Benchmark) -> list[tuple[str, str]]:
     return [*rows, ("Published figures", f"{published().source}. {published().where}.")]
 
 
-def markdown_page(benchmark: Benchmark, page: Path, images: dict[str, Path]) -> str:
-    """The page as Markdown; figures are linked relative to it."""
+def markdown_page(benchmark: Benchmark) -> str:
+    """The page as Markdown; its figures lie in a folder beside it."""
     parts = [f"# {TITLE}", "This page is written by the command below; do not edit it by hand.",
              "\n".join(f"- {name}: {f'`{value}`' if name == 'Command' else value}" for name, value in facts(benchmark)),
              f"{tables.NOTE} Best is bold, second best in italics."]
-    for table in page_tables(benchmark):
+    for table in [*main_tables(benchmark), *further_tables(benchmark)]:
         parts += [f"## {table.title}", to_markdown(table).rstrip()]
     for plan in benchmark.figures:
-        link = os.path.relpath(images[plan.name], page.parent).replace(os.sep, "/")
-        parts += [f"## Figure: {plan.name}", f"{plan.caption}.", f"![{plan.caption}]({link})"]
+        link = f"![{plan.caption}]({FIGURES_FOLDER}/{plan.name}.png)"
+        parts += [f"## Figure: {plan.name}", f"{plan.caption}.", link]
     return "\n\n".join(parts) + "\n"
 
 
@@ -101,20 +106,22 @@ def html_page(benchmark: Benchmark) -> str:
                               trim_blocks=True, lstrip_blocks=True)
     images = [embed(draw(plan, benchmark.results), plan.caption, plan.caption) for plan in benchmark.figures]
     return environment.get_template("benchmark.html").render(
-        title=TITLE, facts=facts(benchmark), note=tables.NOTE, tables=page_tables(benchmark),
+        title=TITLE, facts=facts(benchmark), note=tables.NOTE,
+        tables=[*main_tables(benchmark), *further_tables(benchmark)],
         figures=[(plan.name, image) for plan, image in zip(benchmark.figures, images, strict=True)])
 
 
-def _write_figures(folder: Path, benchmark: Benchmark) -> dict[str, Path]:
+def _pictures(benchmark: Benchmark) -> dict[str, bytes]:
+    """The figures as PNG files, by file name."""
     from prssm.report.images import PNG_DPI
     from prssm.report.paper_figures import draw
 
-    paths = {}
+    pictures = {}
     for plan in benchmark.figures:
         stream = io.BytesIO()
         draw(plan, benchmark.results).savefig(stream, format="png", dpi=PNG_DPI)
-        paths[plan.name] = _write(folder / f"{plan.name}.png", stream.getvalue())
-    return paths
+        pictures[f"{plan.name}.png"] = stream.getvalue()
+    return pictures
 
 
 def _write(path: Path, content: str | bytes) -> Path:

@@ -2,17 +2,18 @@
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from prssm.evaluation.plan import Experiment
-from prssm.evaluation.published import Figure, Reference, Setting, published
+from prssm.evaluation.published import Reference, Setting, published
 from prssm.evaluation.summary import Cell as Runs
 from prssm.evaluation.summary import Records, best_two, failures, on_test, summarise
 from prssm.report.tables import Cell, Table
 
 NOTE = ("Mean (sample standard deviation) over seeds. Best and second best of each column are marked, compared as printed; "
-        "a row with failed or missing runs is shown but not marked.")
+        "a row with failed or missing runs is shown but not marked. Every test step counts, but for those that a data set's "
+        "own protocol leaves out (none of the paper's five).")
 COVERAGES = ("coverage_50", "coverage_80", "coverage_95")
 
 
@@ -20,13 +21,13 @@ def rmse_table(planned: Sequence[Experiment], records: Records, setting: Setting
     """Test RMSE of the free run: our rows, then the paper's under one of its settings (by default its main table)."""
     setting = setting or published().settings[published().main]
     datasets = _datasets(planned)
-    ours = summarise(planned, records, on_test("rmse"))
+    ours = summarise(planned, records, on_test("rmse_scored"))
     texts = {label: {d: cell_text(row[d]) for d in datasets if d in row} for label, row in ours.items()}
     costs = _costs(ours)
     for method, name in published().labels.items():
         figures = {d: setting.rmse[d][method] for d in datasets if method in setting.rmse.get(d, {})}
-        texts[f"{name} (paper)"] = {d: _published_text(figure) for d, figure in figures.items()}
-        costs |= {(f"{name} (paper)", d): float(number(figure.mean)) for d, figure in figures.items()}
+        texts[f"{name} (paper)"] = {d: mean_std(figure.mean, figure.std) for d, figure in figures.items()}
+        costs |= {(f"{name} (paper)", d): _as_printed(figure.mean) for d, figure in figures.items()}
     return _marked(f"Test RMSE of the free run; paper: {setting.title}", datasets, texts, costs)
 
 
@@ -38,7 +39,9 @@ def likelihood_table(planned: Sequence[Experiment], records: Records) -> Table:
     costs = {place: -value for place, value in _costs(ours).items()}
     for reference in published().references:
         if reference.log_likelihood_scaled:
-            texts[reference.label] = {d: f"{v:.2f}" for d, v in reference.log_likelihood_scaled.items() if d in datasets}
+            known = {d: v for d, v in reference.log_likelihood_scaled.items() if d in datasets}
+            texts[reference.label] = {d: f"{value:.2f}" for d, value in known.items()}
+            costs |= {(reference.label, d): -value for d, value in known.items()}
     return _marked("Log-likelihood per test sample, scaled units (higher is better)", datasets, texts, costs)
 
 
@@ -46,11 +49,8 @@ def coverage_table(planned: Sequence[Experiment], records: Records) -> Table:
     """Share of test measurements inside the 50, 80 and 95 % bands, mean over seeds."""
     datasets = _datasets(planned)
     levels = [summarise(planned, records, on_test(name)) for name in COVERAGES]
-    texts: dict[str, dict[str, str]] = {}
-    for label, row in levels[0].items():
-        means = {d: [level[label][d].mean for level in levels] for d in row}
-        texts[label] = {d: " / ".join("?" if m is None else f"{100 * m:.0f}" for m in three) + " %"
-                        for d, three in means.items()}
+    texts = {label: {d: _coverage_text([level[label][d] for level in levels]) for d in row}
+             for label, row in levels[0].items()}
     return _marked("Share of test measurements inside the 50 / 80 / 95 % band", datasets, texts, {})
 
 
@@ -58,7 +58,7 @@ def cost_table(planned: Sequence[Experiment], records: Records) -> Table:
     """Seconds to train, mean over seeds."""
     datasets = _datasets(planned)
     seconds = summarise(planned, records, lambda record: record["seconds"]["fit"])
-    texts = {label: {d: cell_text(row[d], lambda value: f"{value:.1f}") for d in row} for label, row in seconds.items()}
+    texts = {label: {d: cell_text(row[d], ".1f") for d in row} for label, row in seconds.items()}
     return _marked("Seconds to train", datasets, texts, {})
 
 
@@ -97,29 +97,41 @@ def _flat(experiment: Experiment, record: Mapping[str, Any]) -> dict[str, Any]:
     return line
 
 
-def number(value: float) -> str:
+def digits(value: float) -> str:
     """Three decimals as in the paper; very large and very small numbers keep their leading digits instead."""
     if value == 0 or 0.01 <= abs(value) < 100:
-        return f"{value:.3f}"
-    return f"{value:.1f}" if 100 <= abs(value) < 1e5 else f"{value:.3g}"
+        return ".3f"
+    return ".1f" if 100 <= abs(value) < 1e5 else ".3g"
 
 
-def cell_text(runs: Runs, shown: Callable[[float], str] = number) -> str:
+def mean_std(mean: float, std: float | None, form: str = "") -> str:
+    """'0.502 (0.031)': the deviation with as many decimals as the mean."""
+    form = form or digits(mean)
+    return f"{mean:{form}} ({'-' if std is None else format(std, form)})"
+
+
+def cell_text(runs: Runs, form: str = "") -> str:
     """'0.502 (0.031)', and what is wrong with it if something is."""
+    text = "no value" if runs.mean is None else mean_std(runs.mean, runs.std, form)
+    return text + _troubles(runs)
+
+
+def _coverage_text(levels: Sequence[Runs]) -> str:
+    """'48 / 79 / 94 %', and what is wrong with it if something is."""
+    means = [runs.mean for runs in levels if runs.mean is not None]
+    text = " / ".join(f"{100 * mean:.0f}" for mean in means) + " %" if means else "no value"
+    return text + _troubles(levels[0])
+
+
+def _troubles(runs: Runs) -> str:
     total = len(runs.values) + runs.failed + runs.missing
-    spread = "-" if runs.std is None else shown(runs.std)
-    text = "no value" if runs.mean is None else f"{shown(runs.mean)} ({spread})"
     counts = {"failed": runs.failed, "missing": runs.missing}
-    troubles = [f"{count} of {total} {word}" for word, count in counts.items() if count]
-    return ", ".join([text, *troubles])
-
-
-def _published_text(figure: Figure) -> str:
-    return f"{number(figure.mean)} ({'-' if figure.std is None else number(figure.std)})"
+    return "".join(f", {count} of {total} {word}" for word, count in counts.items() if count)
 
 
 def _reference_cells(reference: Reference, datasets: Sequence[str]) -> list[str | None]:
-    return [_published_text(reference.rmse[d]).removesuffix(" (-)") if d in reference.rmse else None for d in datasets]
+    known = reference.rmse
+    return [mean_std(known[d].mean, known[d].std).removesuffix(" (-)") if d in known else None for d in datasets]
 
 
 def _datasets(planned: Sequence[Experiment]) -> list[str]:
@@ -127,9 +139,14 @@ def _datasets(planned: Sequence[Experiment]) -> list[str]:
 
 
 def _costs(rows: Mapping[str, Mapping[str, Runs]]) -> dict[tuple[str, str], float]:
-    """Means as printed, so that equal prints are equal places; only of cells without failed runs."""
-    return {(label, d): float(number(cell.mean)) for label, row in rows.items() for d, cell in row.items()
+    """Means of the cells without failed runs."""
+    return {(label, d): _as_printed(cell.mean) for label, row in rows.items() for d, cell in row.items()
             if cell.comparable and cell.mean is not None}
+
+
+def _as_printed(value: float) -> float:
+    """The number a reader sees, so that equal prints are equal places."""
+    return float(format(value, digits(value)))
 
 
 def _marked(title: str, datasets: Sequence[str], texts: Mapping[str, Mapping[str, str]],

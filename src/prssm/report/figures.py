@@ -54,18 +54,21 @@ def free_run(prediction: Prediction, rows: int | None = None) -> Figure:
         ax.set_xlim(prediction.time[0], prediction.time[last - 1])
         mean = prediction.mean[:last, output]
         lines = [mean] if prediction.measured is None else [mean, prediction.measured[:last, output]]
-        _limit(ax, np.concatenate(lines), 2 * prediction.std[:last, output], most=0.6)
+        _limit(ax, np.concatenate(lines), mean, 2 * prediction.std[:last, output], most=0.6)
     return finish(figure, axes)
 
 
-def _limit(ax: Axes, values: np.ndarray, reach: np.ndarray, most: float) -> None:
-    """Room for the lines and the band, at most `most` of the lines' range: a band that explodes must not flatten them."""
-    values, reach = values[np.isfinite(values)], reach[np.isfinite(reach)]
-    if not len(values) or not len(reach):
+def _limit(ax: Axes, lines: np.ndarray, centre: np.ndarray, reach: np.ndarray, most: float) -> None:
+    """Room for the lines and the band `centre` +- `reach`, but for no more of it than `most` times the lines' range on
+    either side: a band that explodes must not flatten everything else."""
+    lines, lower, upper = (values[np.isfinite(values)] for values in (lines, centre - reach, centre + reach))
+    if not len(lines) or not len(lower):
         return
-    low, high = values.min(), values.max()
-    margin = min(float(reach.max()), most * (high - low)) + 0.05 * (high - low) + 1e-12
-    ax.set_ylim(low - margin, high + margin)
+    low, high = lines.min(), lines.max()
+    bottom = min(low, max(lower.min(), low - most * (high - low)))
+    top = max(high, min(upper.max(), high + most * (high - low)))
+    margin = 0.04 * (top - bottom) + 1e-12
+    ax.set_ylim(bottom - margin, top + margin)
 
 
 def residuals(prediction: Prediction) -> Figure:
@@ -82,7 +85,7 @@ def residuals(prediction: Prediction) -> Figure:
         ax.set_ylabel(prediction.output_names[output])
         ax.set_xlabel(_time_label(prediction))
         ax.margins(x=0)
-        _limit(ax, error, reach, most=2.0)
+        _limit(ax, error, np.zeros(len(error)), reach, most=2.0)
     return finish(figure, axes)
 
 
@@ -109,7 +112,7 @@ def latent_states(prediction: Prediction) -> Figure:
         if std is not None:
             low, high = mean[:, state] - 2 * std[:, state], mean[:, state] + 2 * std[:, state]
             ax.fill_between(prediction.time, low, high, color=MEASURED, alpha=0.2, lw=0, label="± 2 std")
-            _limit(ax, mean[:, state], 2 * std[:, state], most=2.0)
+            _limit(ax, mean[:, state], mean[:, state], 2 * std[:, state], most=2.0)
         ax.set_ylabel(f"state {state + 1}")
         ax.set_xlabel(_time_label(prediction))
         ax.margins(x=0)

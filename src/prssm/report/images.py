@@ -4,6 +4,7 @@ import base64
 import io
 from dataclasses import dataclass
 
+import numpy as np
 from matplotlib.figure import Figure
 
 SVG_POINTS = 4_000  # of lines; a long recording as SVG would be larger than its picture, and slow to draw
@@ -22,7 +23,7 @@ class Image:
 
 def embed(figure: Figure, alternative: str, caption: str = "", narrow: bool = False) -> Image:
     """The figure as a data address."""
-    points = sum(len(line.get_xdata()) for ax in figure.axes for line in ax.lines)
+    points = sum(np.size(line.get_xdata()) for ax in figure.axes for line in ax.lines)
     form, kind = ("svg", "svg+xml") if points <= SVG_POINTS else ("png", "png")
     text = base64.b64encode(_drawn(figure, form)).decode("ascii")
     return Image(f"data:image/{kind};base64,{text}", alternative, caption, narrow)
@@ -31,5 +32,5 @@ def embed(figure: Figure, alternative: str, caption: str = "", narrow: bool = Fa
 def _drawn(figure: Figure, form: str) -> bytes:
     stream = io.BytesIO()
     metadata = {"Date": None} if form == "svg" else None
-    figure.savefig(stream, format=form, dpi=PNG_DPI, metadata=metadata)
+    figure.savefig(stream, format=form, dpi=PNG_DPI, metadata=metadata, transparent=True)
     return stream.getvalue()

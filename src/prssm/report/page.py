@@ -94,7 +94,8 @@ def _sections(model: Estimator, runs: Sequence[Run]) -> list[tuple[str, str, lis
         explanation = f"What the model remembers from step to step, on {runs[0].label}, in its own units."
         sections.append(("Latent states", explanation, [embed(figures.latent_states(first), "latent states with band")]))
     if model.training_ is not None:
-        sections.append(("Training", "Higher is better. The restart with the best value on training data is kept.",
+        sections.append(("Training", "Higher is better. The curves are noisy: after training, each restart is judged by an "
+                         "average of many draws on the training data, and the best is kept.",
                          [embed(figures.training_curve(model.training_), "training objective over iterations")]))
     return sections
 

@@ -33,9 +33,10 @@ def _latent_and_output(plan: FigurePlan, results: Results, steps: int | None = N
         arrays = _arrays_or_reason(experiment, results, lower)
         if arrays:
             _states(upper, arrays, steps)
+            _sample_paths(lower, arrays, steps)
             _output(lower, arrays, steps)
     axes[0, 0].set_ylabel("latent states")
-    return _finished(figure, axes, axes[1, 0])
+    return _finished(figure, axes)
 
 
 def _start_of_run(plan: FigurePlan, results: Results) -> Figure:
@@ -57,7 +58,7 @@ def _small_multiples(plan: FigurePlan, results: Results) -> Figure:
             _output(ax, arrays, None, keep_limits=True)
     for ax in axes.flat[count:]:
         ax.set_visible(False)
-    return _finished(figure, axes, next((ax for ax in axes.flat if ax.lines), axes[0, 0]))
+    return _finished(figure, axes)
 
 
 def _over_iterations(plan: FigurePlan, results: Results) -> Figure:
@@ -72,10 +73,9 @@ def _over_iterations(plan: FigurePlan, results: Results) -> Figure:
                 ax.plot(curve[0], curve[1], style, color=color, lw=1.6, label=f"{scheme}, {part}")
                 ax.fill_between(curve[0], curve[2], curve[3], color=color, alpha=0.12, lw=0)
         ax.set(xlabel="iterations", ylabel=label)
-        ax.set_xscale("symlog", linthresh=10)
         ax.margins(x=0)
         _limit_to_most(ax)
-    return _finished(figure, axes, axes[0, 0])
+    return _finished(figure, axes)
 
 
 def _curve(experiments: Sequence[Experiment], results: Results, part: str, metric: str, sign: float) -> np.ndarray:
@@ -100,29 +100,33 @@ def _limit_to_most(ax: Axes) -> None:
 
 def _arrays_or_reason(experiment: Experiment, results: Results, ax: Axes) -> Arrays:
     """The stored arrays of an experiment that ended well; else the panel says what happened."""
-    record: dict[str, Any] = results.records.get(experiment.key, {"outcome": "not run", "reason": ""})
-    if record["outcome"] == OK:
-        return results.arrays(experiment.key)
-    text = f"{record['outcome']}\n{record['reason'] or ''}"[:160]
+    record: dict[str, Any] = results.records.get(experiment.key, {"outcome": "not run", "reason": None})
+    arrays = results.arrays(experiment.key) if record["outcome"] == OK else {}
+    if arrays:
+        return arrays
+    text = f"{record['outcome']}\n{record['reason'] or 'nothing stored to draw'}"[:160]
     ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", size=8, color=TEXT, wrap=True,
             parse_math=False)
     return {}
 
 
 def _output(ax: Axes, arrays: Arrays, steps: int | None, keep_limits: bool = False) -> None:
-    """Measured output, mean, band and some sample paths of the first output of the first test run."""
+    """Measured output, mean and band of the first output of the first test run."""
     time, measured = arrays["test0.time"][:steps], arrays["test0.measured"][:steps, 0]
     mean, std = arrays["test0.mean"][:steps, 0], arrays["test0.std"][:steps, 0]
-    for path in arrays.get("test0.samples", np.zeros((0, 0, 1)))[..., 0]:
-        ax.plot(time, path[:steps], color=QUIET, lw=0.5, alpha=0.6)
     ax.fill_between(time, mean - 2 * std, mean + 2 * std, color=PREDICTED, alpha=0.25, lw=0, label="± 2 std")
     ax.plot(time, measured, color=MEASURED, lw=1.1, label="measured")
     ax.plot(time, mean, color=PREDICTED, lw=1.2, label="free simulation")
-    ax.set(xlabel="time", ylabel="output")
+    ax.set(xlabel="time [s]" if "test0.dt" in arrays else "sample", ylabel="output")
     ax.margins(x=0)
     if keep_limits:  # the measured range and half of it on either side, the same in all panels
         low, high = np.nanmin(measured), np.nanmax(measured)
         ax.set_ylim(low - 0.5 * (high - low), high + 0.5 * (high - low))
+
+
+def _sample_paths(ax: Axes, arrays: Arrays, steps: int | None) -> None:
+    for path in arrays.get("test0.samples", np.zeros((0, 0, 1)))[:, :steps, 0]:
+        ax.plot(arrays["test0.time"][:steps], path, color=QUIET, lw=0.5, alpha=0.6)
 
 
 def _states(ax: Axes, arrays: Arrays, steps: int | None) -> None:
@@ -138,7 +142,7 @@ def _states(ax: Axes, arrays: Arrays, steps: int | None) -> None:
     ax.margins(x=0)
 
 
-def _finished(figure: Figure, axes: Any, legend_from: Axes) -> Figure:
+def _finished(figure: Figure, axes: Any) -> Figure:
     """The house style, one legend above all, axis labels only at the outer panels."""
     labels = {ax: (ax.get_xlabel(), ax.get_ylabel()) for ax in axes.flat}
     finish(figure, list(axes.flat), legend=False)
@@ -147,7 +151,7 @@ def _finished(figure: Figure, axes: Any, legend_from: Axes) -> Figure:
         repeated = j > 0 and y_label == labels[axes[i, 0]][1]
         axes[i, j].set_xlabel(x_label if i == axes.shape[0] - 1 else "")
         axes[i, j].set_ylabel("" if repeated else y_label)
-    handles, words = legend_from.get_legend_handles_labels()
+    handles, words = next((found for ax in axes.flat if (found := ax.get_legend_handles_labels())[0]), ([], []))
     if handles:
         figure.legend(handles, words, loc="outside upper left", ncols=len(words), frameon=False, fontsize=9, labelcolor=TEXT)
     return figure

@@ -1,0 +1,94 @@
+"""Exact mean and covariance of GP posteriors at a Gaussian input, for the squared exponential.
+
+The first Dr inputs are N(mean, S), the rest are known numbers. For one output with precisions p = 1/lengthscale^2 (of
+the uncertain inputs) and h_i = p (zeta_i - mean),
+
+    q_i = E[k_i] = k(mean, zeta_i) |I + S P|^-1/2 exp(h_i' H h_i / 2),                         H = S (I + P S)^-1,
+    Cov[k_i, k_j] = q_i q_j (exp(d_ij) - 1),
+    d_ij = (h_i + h_j)' G (h_i + h_j) / 2 - h_i' H h_i / 2 - h_j' H h_j / 2 - log-determinants,  G = S (I + 2 P S)^-1,
+
+and for two outputs a and b, 2 P becomes P_a + P_b. Every term of d vanishes with S, so nothing cancels when the input is
+nearly certain, however large the weights are.
+"""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.scipy.linalg import solve_triangular
+from jaxtyping import Array, Float
+
+from prssm.gp.sparse import Conditional
+
+_LARGEST_EXPONENT = 500.0  # where it is larger, q_i q_j is so small that the term does not count, but exp would overflow
+
+
+class Moments(NamedTuple):
+    """Of the function values f (one for each output) and of the uncertain inputs x."""
+
+    mean: Float[Array, " Dy"]
+    covariance: Float[Array, "Dy Dy"]  # of f
+    cross: Float[Array, "Dr Dy"]  # between x and f
+
+
+class _Expected(eqx.Module):
+    """What one output contributes."""
+
+    precision: Float[Array, " Dr"]
+    h: Float[Array, "P Dr"]
+    q: Float[Array, " P"]
+    quadratic: Float[Array, " P"]  # h_i' H h_i / 2
+    log_det: Float[Array, ""]  # log |I + S P|
+    cross: Float[Array, " Dr"]  # Cov[x, f]
+
+
+def match_moments(gps: Conditional, mean: Float[Array, " Dr"], covariance: Float[Array, "Dr Dr"],
+                  known: Float[Array, " Dk"]) -> Moments:
+    """Moments of f = (f_1..f_Dy) where the arrays of `gps` lead with the output axis."""
+    single = jax.vmap(lambda gp: _expected(gp, mean, covariance, known))(gps)
+    over_b = jax.vmap(_mean_covariance, in_axes=(None, 0, None, 0, None))
+    spread = jax.vmap(over_b, in_axes=(0, None, 0, None, None))(gps, gps, single, single, covariance)
+    intrinsic = jax.vmap(lambda gp, part: _expected_variance(gp, part, covariance))(gps, single)
+    means = jnp.sum(gps.weights * single.q, axis=1)
+    return Moments(means, spread + jnp.diag(intrinsic), single.cross.T)
+
+
+def _expected(gp: Conditional, mean: Array, covariance: Array, known: Array) -> _Expected:
+    count = mean.shape[0]
+    log_lengthscale, log_std = gp.kernel.log_lengthscale, gp.kernel.log_std  # type: ignore[attr-defined]
+    precision = jnp.exp(-2.0 * log_lengthscale)
+    away = gp.zeta - jnp.concatenate([mean, known])
+    log_kernel = 2.0 * log_std - 0.5 * away**2 @ precision  # at the mean
+    h = away[:, :count] * precision[:count]
+    shrunk, log_det = _shrink(covariance, precision[:count])
+    quadratic = 0.5 * jnp.sum((h @ shrunk) * h, axis=1)
+    q = jnp.exp(log_kernel + quadratic - 0.5 * log_det)
+    return _Expected(precision[:count], h, q, quadratic, log_det, shrunk @ (h.T @ (gp.weights * q)))
+
+
+def _shrink(covariance: Array, precision: Array) -> tuple[Array, Array]:
+    """S (I + P S)^-1 = S - S (P^-1 + S)^-1 S and log |I + S P|, for diagonal P."""
+    factor = jnp.linalg.cholesky(jnp.diag(1.0 / precision) + covariance)
+    half = solve_triangular(factor, covariance, lower=True)
+    return covariance - half.T @ half, 2.0 * jnp.sum(jnp.log(jnp.diagonal(factor))) + jnp.sum(jnp.log(precision))
+
+
+def _kernel_covariance(a: _Expected, b: _Expected, covariance: Array) -> Float[Array, "P P"]:
+    """Cov[k_a(x, zeta_i), k_b(x, zeta_j)] over the uncertain x."""
+    shrunk, log_det = _shrink(covariance, a.precision + b.precision)
+    own_a = 0.5 * jnp.sum((a.h @ shrunk) * a.h, axis=1) - a.quadratic + 0.5 * a.log_det
+    own_b = 0.5 * jnp.sum((b.h @ shrunk) * b.h, axis=1) - b.quadratic + 0.5 * b.log_det
+    exponent = own_a[:, None] + own_b + a.h @ shrunk @ b.h.T - 0.5 * log_det
+    return a.q[:, None] * b.q * jnp.expm1(jnp.minimum(exponent, _LARGEST_EXPONENT))
+
+
+def _mean_covariance(gp_a: Conditional, gp_b: Conditional, a: _Expected, b: _Expected, covariance: Array) -> Array:
+    """Covariance of the two posterior means as x varies."""
+    return gp_a.weights @ _kernel_covariance(a, b, covariance) @ gp_b.weights
+
+
+def _expected_variance(gp: Conditional, part: _Expected, covariance: Array) -> Array:
+    """E[k_xx - k' Q k]: what the posterior does not know, averaged over x."""
+    explained = part.q @ gp.quadratic @ part.q + jnp.sum(gp.quadratic * _kernel_covariance(part, part, covariance))
+    return jnp.maximum(jnp.exp(2.0 * gp.kernel.log_std) - explained, 0.0)  # type: ignore[attr-defined]

@@ -1,0 +1,160 @@
+"""One contract, every method: what a user may rely on, whatever the mathematics inside."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import prssm
+from prssm.foundation.errors import DataError, NotFittedError, OptionError
+from prssm.models.registry import METHODS, method
+
+# Small settings, so that each method fits in a moment; a method that is not named runs with its defaults.
+FAST = {
+    "prssm": {"latent_dim": 2, "inducing": 4, "samples": 3, "batch": 2, "horizon": 20, "recognition_window": 8,
+              "recognition_hidden": 4, "iterations": 3, "restarts": 2, "simulation_samples": 8},
+    "linear": {"order": 2},
+}
+
+
+def build(name, **options):
+    return method(name)(**(FAST.get(name, {}) | options))
+
+
+def system(length, inputs=1, outputs=1, seed=0):
+    """A stable second-order system, noisily measured."""
+    rng = np.random.default_rng(seed)
+    u, x, y = rng.normal(size=(length, inputs)), np.zeros(2), np.empty((length, outputs))
+    for t in range(length):
+        y[t] = x.sum() * np.arange(1, outputs + 1) + 0.05 * rng.normal(size=outputs)
+        drive = u[t].sum() if inputs else rng.normal()
+        x = np.array([0.8 * x[0] + 0.2 * x[1] + drive, -0.3 * x[0] + 0.7 * x[1]])
+    return prssm.Record(u if inputs else None, y, 0.1)
+
+
+@pytest.fixture(scope="module", params=sorted(METHODS))
+def fitted(request):
+    return build(request.param).fit(system(80))
+
+
+def test_fit_returns_the_estimator_and_results_end_in_underscore(fitted):
+    assert fitted.scaler_ is not None
+    assert fitted.input_names_ == ("u",)
+
+
+def test_simulation_has_shape_and_positive_spread(fitted):
+    run = fitted.simulate(system(60, seed=1))
+    assert run.mean.shape == run.std.shape == (60, 1)
+    assert np.isfinite(run.mean).all()
+    assert (run.std > 0).all()
+    lower, upper = run.interval(0.9)
+    assert (lower < upper).all()
+
+
+def test_outputs_after_the_warm_up_are_never_read(fitted):
+    record = system(60, seed=1)
+    other = np.array(record.y)
+    other[fitted.warmup:] += 100.0
+    seen, changed = fitted.simulate(record), fitted.simulate(prssm.Record(record.u, other, 0.1))
+    np.testing.assert_array_equal(seen.mean, changed.mean)
+    np.testing.assert_array_equal(seen.std, changed.std)
+
+
+def test_a_saved_model_simulates_the_same(fitted, tmp_path):
+    record = system(60, seed=1)
+    again = prssm.load(fitted.save(tmp_path / "model.prssm"))
+    assert type(again) is type(fitted)
+    assert again.get_params() == fitted.get_params()
+    np.testing.assert_array_equal(again.simulate(record).mean, fitted.simulate(record).mean)
+    np.testing.assert_array_equal(again.simulate(record).std, fitted.simulate(record).std)
+
+
+def test_score_pools_records_and_simulate_takes_lists(fitted):
+    records = [system(60, seed=1), system(50, seed=2)]
+    assert [len(run) for run in fitted.simulate(records)] == [60, 50]
+    scores = fitted.score(records)
+    assert {"rmse", "fit_percent", "log_likelihood", "coverage_95"} <= scores.keys()
+    assert all(np.isfinite(value) for value in scores.values())
+
+
+def test_inputs_alone_and_missing_outputs_can_be_simulated(fitted):
+    record = system(60, seed=1)
+    holes = np.array(record.y)
+    holes[3] = np.nan
+    for data in (record.u, prssm.Record(record.u, None), prssm.Record(record.u, holes)):
+        assert np.isfinite(fitted.simulate(data).mean).all()
+
+
+def test_wrong_columns_are_refused(fitted):
+    with pytest.raises(DataError, match="2 inputs, but the model was trained with 1"):
+        fitted.simulate(system(60, inputs=2))
+    with pytest.raises(DataError, match="3 outputs, but the model was trained with 1"):
+        fitted.score(system(60, outputs=3))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_clone_manners(name):
+    """What scikit-learn's clone does: rebuild from get_params and expect the very same values."""
+    model = build(name)
+    copy = type(model)(**model.get_params(deep=False))
+    assert copy.get_params() == model.get_params()
+    assert all(copy.get_params()[key] is value for key, value in copy.get_params().items())
+    assert model.set_params(seed=3).get_params()["seed"] == 3
+    with pytest.raises(OptionError, match="Did you mean 'seed'"):
+        model.set_params(sede=3)
+    with pytest.raises(OptionError, match="unknown preset 'papre'"):
+        type(model)("papre")
+    assert type(model).__name__ in repr(model)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_before_fit_there_is_a_clear_error(name):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        build(name).simulate(system(30))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_equal_seeds_give_equal_models(name):
+    record = system(60)
+    first, second = (build(name, seed=5).fit(record).simulate(record) for _ in range(2))
+    np.testing.assert_array_equal(first.mean, second.mean)
+    np.testing.assert_array_equal(first.std, second.std)
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize(("inputs", "outputs"), [(0, 1), (2, 2)])
+def test_any_number_of_inputs_and_outputs(name, inputs, outputs):
+    records = [system(50, inputs, outputs, seed=0), system(70, inputs, outputs, seed=1)]  # of different length, too
+    run = build(name).fit(records).simulate(system(60, inputs, outputs, seed=2))
+    assert run.mean.shape == (60, outputs)
+    assert np.isfinite(run.std).all()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_outputs_may_be_missing_in_training(name):
+    record = system(80)
+    holes = np.array(record.y)
+    holes[10:14] = np.nan
+    model = build(name).fit(prssm.Record(record.u, holes))
+    assert np.isfinite(model.simulate(record).mean).all()
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_data_frames_with_named_columns(frame):
+    record = system(60)
+    data = frame({"valve": record.u[:, 0], "flow": record.y[:, 0], "t": 0.1 * np.arange(60)})
+    model = prssm.Constant().fit(data, inputs=["valve"], outputs=["flow"], time="t")
+    assert (model.input_names_, model.output_names_) == (("valve",), ("flow",))
+    assert model.dt_ == pytest.approx(0.1)
+    np.testing.assert_allclose(model.simulate(data).measured, record.y)
+    assert model.simulate(data[["valve"]] if frame is pd.DataFrame else data.select("valve")).measured is None
+
+
+def test_a_model_beats_nothing_with_the_wrong_data():
+    record = system(60)
+    with pytest.raises(DataError, match="input column 'u' is constant"):
+        prssm.Constant().fit(np.ones(60), record.y)
+    with pytest.raises(DataError, match="no outputs"):
+        prssm.Constant().fit(prssm.Record(record.u, None))
+    with pytest.raises(DataError, match="u has 60 rows, y has 59"):
+        prssm.Constant().fit(record.u, record.y[:-1])

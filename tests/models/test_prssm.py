@@ -1,0 +1,196 @@
+"""The PR-SSM estimator: it learns, it keeps its promises about restarts, kernels, emissions and files."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import prssm
+from prssm.foundation.errors import DataError, ModelFileError, OptionError, TrainingInterrupted
+from prssm.gp.kernels import Stationary
+from prssm.models.prssm_config import PAPER
+
+SMALL = {"latent_dim": 2, "inducing": 6, "samples": 5, "batch": 4, "horizon": 30, "recognition_window": 8,
+         "recognition_hidden": 8, "iterations": 5, "restarts": 2, "simulation_samples": 50}
+
+
+def pendulum_like(length, seed=0):
+    """x1+ = x1 + 0.3 x2, x2+ = 0.8 x2 - 0.3 sin(2 x1) + 0.4 u: two states, one seen."""
+    rng = np.random.default_rng(seed)
+    u, x, y = np.repeat(rng.uniform(-1, 1, length // 10 + 1), 10)[:length], np.zeros(2), np.empty(length)
+    for t in range(length):
+        y[t] = x[0] + 0.02 * rng.normal()
+        x = np.array([x[0] + 0.3 * x[1], 0.8 * x[1] - 0.3 * np.sin(2 * x[0]) + 0.4 * u[t]])
+    return prssm.Record(u, y, 0.1)
+
+
+@pytest.fixture(scope="module")
+def learnt():
+    return prssm.PRSSM(**(SMALL | {"iterations": 250, "restarts": 2})).fit(pendulum_like(300))
+
+
+def test_learns_a_nonlinear_system_with_a_hidden_state(learnt):
+    test = pendulum_like(200, seed=1)
+    constant = prssm.Constant().fit(pendulum_like(300)).score(test)
+    scores = learnt.score(test)
+    assert scores["rmse"] < 0.5 * constant["rmse"]
+    assert scores["log_likelihood"] > constant["log_likelihood"]
+
+
+def test_training_raises_the_objective_and_records_every_restart(learnt):
+    log = learnt.training_
+    assert log.objective.shape == (2, 25)
+    assert log.objective[log.kept, -1] > log.objective[log.kept, 0] + 100
+    assert log.kept == np.nanargmax(log.final)
+
+
+def test_samples_have_the_moments_that_are_reported(learnt):
+    run = learnt.simulate(pendulum_like(60, seed=1), samples=4000)
+    assert run.samples.shape == (4000, 60, 1)
+    error = run.std / np.sqrt(4000)
+    assert (np.abs(run.samples.mean(axis=0) - run.mean) < 5 * error).all()
+    assert np.allclose(run.samples.std(axis=0), run.std, rtol=5 / np.sqrt(2 * 4000))
+    assert run.state_mean.shape == (60, 2)
+
+
+def test_the_first_outputs_start_the_simulation(learnt):
+    """The recognised first state follows the measurements that it was shown."""
+    record = pendulum_like(60, seed=1)
+    shifted = np.array(record.y)
+    shifted[:8] += 1.0
+    moved = learnt.simulate(prssm.Record(record.u, shifted)).mean[0] - learnt.simulate(record).mean[0]
+    assert moved[0] > 0.3
+
+
+def test_the_paper_tables_are_the_defaults():
+    assert (PAPER.inducing, PAPER.samples, PAPER.batch, PAPER.horizon, PAPER.latent_dim) == (20, 50, 10, 100, 4)
+    assert (PAPER.z_mean_std, PAPER.z_std, PAPER.process_std, PAPER.output_std) == (0.05, 0.01, 0.002, 1.0)
+    assert (PAPER.zeta_range, PAPER.signal_std, PAPER.lengthscale**2) == (2.0, 0.5, pytest.approx(2.0))
+    assert prssm.PRSSM("paper").config is not None
+    assert prssm.PRSSM("paper").config == PAPER
+
+
+def test_the_start_is_drawn_as_the_table_says():
+    record = pendulum_like(120)
+    model = prssm.PRSSM("paper", iterations=0, restarts=1, inducing=400, samples=1, batch=1).fit(record).model_
+    gp = model.transition.gp
+    assert gp.zeta.shape == (4, 400, 5)
+    zeta, z = np.asarray(gp.zeta), np.asarray(gp.z_mean)
+    assert -2 <= zeta.min() < -1.98
+    assert 1.98 < zeta.max() <= 2
+    assert abs(z.std() - 0.05) < 4 * 0.05 / np.sqrt(2 * z.size)
+    np.testing.assert_allclose(np.exp(gp.log_z_std), 0.01)
+    np.testing.assert_allclose(np.exp(2 * gp.kernel.log_std), 0.25)
+
+
+def test_full_gradient_scheme_uses_whole_records_and_no_warm_up():
+    records = [pendulum_like(40), pendulum_like(25, seed=1)]
+    model = prssm.PRSSM(**(SMALL | {"scheme": "full"})).fit(records)
+    assert model.warmup == 0
+    assert model.model_.recognition is None
+    run = model.simulate(pendulum_like(30, seed=2), samples=2000)
+    # the uninformative first state N(0, I) in scaled units, plus sensor noise
+    noise = np.exp(2 * np.asarray(model.model_.log_output_std))
+    expected = np.sqrt(1 + noise) * model.scaler_.y_std
+    np.testing.assert_allclose(run.std[0], expected, rtol=5 / np.sqrt(2 * 2000))
+
+
+def magnitude(x):
+    """A sensor that cannot see the sign."""
+    return jnp.abs(x[:1])
+
+
+class Mixing(eqx.Module):
+    """A trained emission."""
+
+    weights: jax.Array
+
+    def __call__(self, x):
+        return self.weights @ x
+
+
+def test_any_differentiable_emission(tmp_path):
+    record = pendulum_like(80)
+    model = prssm.PRSSM(**(SMALL | {"emission": magnitude})).fit(record)
+    assert (model.simulate(record).samples.mean(axis=0) > model.scaler_.y_mean - 3 * model.scaler_.y_std).all()
+    path = model.save(tmp_path / "m.prssm")
+    with pytest.raises(ModelFileError, match=r"prssm\.load\(path, emission=\.\.\.\)"):
+        prssm.load(path)
+    again = prssm.load(path, emission=magnitude)
+    np.testing.assert_array_equal(again.simulate(record).mean, model.simulate(record).mean)
+
+
+def test_an_emission_with_arrays_is_trained():
+    start = jnp.asarray([[1.0, 0.5]])
+    model = prssm.PRSSM(**(SMALL | {"emission": Mixing(start)})).fit(pendulum_like(80))
+    assert not np.allclose(model.model_.emission.function.weights, start)
+
+
+def test_an_emission_of_the_wrong_shape_is_refused():
+    with pytest.raises(OptionError, match=r"emission: expected a function of a state \(2,\) to an output \(1,\), got .*\(2,\)"):
+        prssm.PRSSM(**(SMALL | {"emission": lambda x: x})).fit(pendulum_like(80))
+
+
+class Exponential(Stationary):
+    """A kernel of the user's own: k = s^2 exp(-r)."""
+
+    @staticmethod
+    def profile(squared_distance):
+        return jnp.exp(-jnp.sqrt(jnp.maximum(squared_distance, 1e-30)))
+
+
+@pytest.mark.parametrize("kernel", ["matern32", "matern52", Exponential.create])
+def test_any_differentiable_kernel(kernel):
+    model = prssm.PRSSM(**(SMALL | {"kernel": kernel})).fit(pendulum_like(80))
+    assert np.isfinite(model.simulate(pendulum_like(50)).mean).all()
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"horizon": 100}, "80 rows are too short for sub-trajectories of horizon=100"),
+    ({"latent_dim": 1}, "latent_dim: expected at least 2, the number of outputs"),
+    ({"recognition_window": 31}, "recognition_window: expected at most horizon=30"),
+])
+def test_structures_that_cannot_work_are_named(options, message):
+    record = pendulum_like(80)
+    two = prssm.Record(record.u, np.column_stack([record.y, record.y**2]))
+    with pytest.raises((DataError, OptionError), match=message):
+        prssm.PRSSM(**(SMALL | options)).fit(two)
+
+
+def test_a_record_too_short_to_start_from_is_named(learnt):
+    with pytest.raises(DataError, match="starts from 8 samples, the record has 5"):
+        learnt.simulate(pendulum_like(5))
+
+
+class StopAfter:
+    """Presses Ctrl-C after some iterations."""
+
+    def __init__(self, at):
+        self.at = at
+
+    def start(self, total, done, label): ...
+
+    def update(self, done, figures):
+        if done >= self.at:
+            raise KeyboardInterrupt
+
+    def stop(self): ...
+
+
+def test_interrupted_and_resumed_is_the_same_model(tmp_path):
+    record, options, file = pendulum_like(80), SMALL | {"iterations": 30}, tmp_path / "c"
+    whole = prssm.PRSSM(**options).fit(record)
+    with pytest.raises(TrainingInterrupted):
+        prssm.PRSSM(**options).fit(record, checkpoint=file, progress=StopAfter(10))
+    resumed = prssm.PRSSM(**options).fit(record, checkpoint=file, resume=True)
+    for a, b in zip(jax.tree.leaves(whole.model_), jax.tree.leaves(resumed.model_), strict=True):
+        np.testing.assert_array_equal(a, b)
+    with pytest.raises(ModelFileError, match="other data or options"):
+        prssm.PRSSM(**(options | {"seed": 1})).fit(record, checkpoint=file, resume=True)
+
+
+def test_the_library_leaves_jax_as_it_was():
+    before = jnp.zeros(1).dtype
+    prssm.PRSSM(**SMALL).fit(pendulum_like(80))
+    assert jnp.zeros(1).dtype == before == jnp.float32
