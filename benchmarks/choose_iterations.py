@@ -18,7 +18,7 @@ from prssm import PRSSM, datasets
 from prssm.data import windows
 from prssm.foundation.precision import double_precision
 from prssm.models.elbo import Objective, TrainingData
-from prssm.models.prssm import create_model
+from prssm.models.prssm import create_starts
 from prssm.training.optimise import Schedule, advance, final_objective, initial_state
 
 SETS = ("actuator", "ballbeam", "drives", "furnace", "dryer")
@@ -36,15 +36,14 @@ def study(name: str, restarts: int, group: int, counts: tuple[int, ...]) -> list
     with double_precision():
         data = TrainingData.of(windows.sliding([shell.scaler_.scale(fitting)], config.horizon))
         objective = Objective(config.horizon, config.batch, config.samples, config.recognition_window)
-        key_start, key_train, key_final = jax.random.split(jax.random.key(1000), 3)
-        starts = jax.vmap(lambda key: create_model(config, 1, 1, key))(jax.random.split(key_start, restarts))
-        state = initial_state(starts)
+        key_train, key_final = jax.random.split(jax.random.key(1000))
+        state = initial_state(create_starts(config.replace(seed=1000, restarts=restarts), 1, 1))
         for count in counts:
             begun = time.perf_counter()
             while state["iteration"] < count:
                 state = advance(objective, state, data, Schedule(count, config.learning_rate), key_train)
             seconds = time.perf_counter() - begun
-            final = np.array(final_objective(objective, state["parameters"], data, key_final))
+            final = final_objective(objective, state, data, key_final)
             final[np.asarray(state["alive_until"]) >= 0] = -np.inf
             chosen = [start + int(np.argmax(final[start:start + group])) for start in range(0, restarts, group)]
             scores = [score_member(shell, state["parameters"], member, held_out) for member in chosen]

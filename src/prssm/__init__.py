@@ -9,6 +9,7 @@ _PUBLIC = {
     "Record": "prssm.data.record",
     "Prediction": "prssm.simulation.prediction",
     "PRSSM": "prssm.models.prssm",
+    "GPNARX": "prssm.models.gp_narx",
     "LinearSSM": "prssm.models.linear",
     "Constant": "prssm.models.constant",
     "load": "prssm.models.files",

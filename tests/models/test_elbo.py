@@ -129,9 +129,7 @@ def test_records_of_different_length_add_up():
 
 
 def recognised(window=3):
-    with double_precision():
-        recognition = Recognition.create(window, 1, 1, 2, 4, 0.5, 1, jax.random.key(3))
-    return linear_model(recognition)
+    return linear_model(Recognition.create(2 * window, 2, 4, 0.5, 1, np.random.default_rng(3)))
 
 
 def test_mini_batches_are_an_unbiased_estimate_of_all_windows_scaled_to_the_data_set():
@@ -175,7 +173,7 @@ def test_gradient_of_the_elbo_agrees_with_finite_differences():
         value = jax.jit(lambda m: Objective(4, 2, 5, 3)(m, data, jax.random.key(0)))
         gradient = jax.jit(jax.grad(value))(model)
         rng, step = np.random.default_rng(0), 1e-6
-        for leaf_of in (lambda m: m.transition.gp.zeta, lambda m: m.transition.gp.z_mean, lambda m: m.recognition.last.weight,
+        for leaf_of in (lambda m: m.transition.gp.zeta, lambda m: m.transition.gp.z_mean, lambda m: m.recognition.mean_weight,
                         lambda m: m.log_output_std, lambda m: m.transition.gp.kernel.log_lengthscale):
             direction = jnp.asarray(rng.normal(size=leaf_of(model).shape))
             ahead, behind = (value(eqx.tree_at(leaf_of, model, leaf_of(model) + sign * step * direction)) for sign in (1, -1))

@@ -15,24 +15,24 @@ SMALL = {"latent_dim": 2, "inducing": 6, "samples": 5, "batch": 4, "horizon": 30
          "recognition_hidden": 8, "iterations": 5, "restarts": 2, "simulation_samples": 50}
 
 
-def pendulum_like(length, seed=0):
-    """x1+ = x1 + 0.3 x2, x2+ = 0.8 x2 - 0.3 sin(2 x1) + 0.4 u: two states, one seen."""
+def saturating_drive(length, seed=0):
+    """x1+ = x1 + 0.3 x2, x2+ = 0.8 x2 - 0.3 x1 + 0.6 tanh(3 u): two states, one seen."""
     rng = np.random.default_rng(seed)
     u, x, y = np.repeat(rng.uniform(-1, 1, length // 10 + 1), 10)[:length], np.zeros(2), np.empty(length)
     for t in range(length):
         y[t] = x[0] + 0.02 * rng.normal()
-        x = np.array([x[0] + 0.3 * x[1], 0.8 * x[1] - 0.3 * np.sin(2 * x[0]) + 0.4 * u[t]])
+        x = np.array([x[0] + 0.3 * x[1], 0.8 * x[1] - 0.3 * x[0] + 0.6 * np.tanh(3 * u[t])])
     return prssm.Record(u, y, 0.1)
 
 
 @pytest.fixture(scope="module")
 def learnt():
-    return prssm.PRSSM(**(SMALL | {"iterations": 250, "restarts": 2})).fit(pendulum_like(300))
+    return prssm.PRSSM(**(SMALL | {"iterations": 250, "restarts": 2})).fit(saturating_drive(300))
 
 
 def test_learns_a_nonlinear_system_with_a_hidden_state(learnt):
-    test = pendulum_like(200, seed=1)
-    constant = prssm.Constant().fit(pendulum_like(300)).score(test)
+    test = saturating_drive(200, seed=1)
+    constant = prssm.Constant().fit(saturating_drive(300)).score(test)
     scores = learnt.score(test)
     assert scores["rmse"] < 0.5 * constant["rmse"]
     assert scores["log_likelihood"] > constant["log_likelihood"]
@@ -46,7 +46,7 @@ def test_training_raises_the_objective_and_records_every_restart(learnt):
 
 
 def test_samples_have_the_moments_that_are_reported(learnt):
-    run = learnt.simulate(pendulum_like(60, seed=1), samples=4000)
+    run = learnt.simulate(saturating_drive(60, seed=1), samples=4000)
     assert run.samples.shape == (4000, 60, 1)
     error = run.std / np.sqrt(4000)
     assert (np.abs(run.samples.mean(axis=0) - run.mean) < 5 * error).all()
@@ -56,7 +56,7 @@ def test_samples_have_the_moments_that_are_reported(learnt):
 
 def test_the_first_outputs_start_the_simulation(learnt):
     """The recognised first state follows the measurements that it was shown."""
-    record = pendulum_like(60, seed=1)
+    record = saturating_drive(60, seed=1)
     shifted = np.array(record.y)
     shifted[:8] += 1.0
     moved = learnt.simulate(prssm.Record(record.u, shifted)).mean[0] - learnt.simulate(record).mean[0]
@@ -72,7 +72,7 @@ def test_the_paper_tables_are_the_defaults():
 
 
 def test_the_start_is_drawn_as_the_table_says():
-    record = pendulum_like(120)
+    record = saturating_drive(120)
     model = prssm.PRSSM("paper", iterations=0, restarts=1, inducing=400, samples=1, batch=1).fit(record).model_
     gp = model.transition.gp
     assert gp.zeta.shape == (4, 400, 5)
@@ -85,11 +85,11 @@ def test_the_start_is_drawn_as_the_table_says():
 
 
 def test_full_gradient_scheme_uses_whole_records_and_no_warm_up():
-    records = [pendulum_like(40), pendulum_like(25, seed=1)]
+    records = [saturating_drive(40), saturating_drive(25, seed=1)]
     model = prssm.PRSSM(**(SMALL | {"scheme": "full"})).fit(records)
     assert model.warmup == 0
     assert model.model_.recognition is None
-    run = model.simulate(pendulum_like(30, seed=2), samples=2000)
+    run = model.simulate(saturating_drive(30, seed=2), samples=2000)
     # the uninformative first state N(0, I) in scaled units, plus sensor noise
     noise = np.exp(2 * np.asarray(model.model_.log_output_std))
     expected = np.sqrt(1 + noise) * model.scaler_.y_std
@@ -111,7 +111,7 @@ class Mixing(eqx.Module):
 
 
 def test_any_differentiable_emission(tmp_path):
-    record = pendulum_like(80)
+    record = saturating_drive(80)
     model = prssm.PRSSM(**(SMALL | {"emission": magnitude})).fit(record)
     assert (model.simulate(record).samples.mean(axis=0) > model.scaler_.y_mean - 3 * model.scaler_.y_std).all()
     path = model.save(tmp_path / "m.prssm")
@@ -123,13 +123,13 @@ def test_any_differentiable_emission(tmp_path):
 
 def test_an_emission_with_arrays_is_trained():
     start = jnp.asarray([[1.0, 0.5]])
-    model = prssm.PRSSM(**(SMALL | {"emission": Mixing(start)})).fit(pendulum_like(80))
+    model = prssm.PRSSM(**(SMALL | {"emission": Mixing(start)})).fit(saturating_drive(80))
     assert not np.allclose(model.model_.emission.function.weights, start)
 
 
 def test_an_emission_of_the_wrong_shape_is_refused():
     with pytest.raises(OptionError, match=r"emission: expected a function of a state \(2,\) to an output \(1,\), got .*\(2,\)"):
-        prssm.PRSSM(**(SMALL | {"emission": lambda x: x})).fit(pendulum_like(80))
+        prssm.PRSSM(**(SMALL | {"emission": lambda x: x})).fit(saturating_drive(80))
 
 
 class Exponential(Stationary):
@@ -142,8 +142,8 @@ class Exponential(Stationary):
 
 @pytest.mark.parametrize("kernel", ["matern32", "matern52", Exponential.create])
 def test_any_differentiable_kernel(kernel):
-    model = prssm.PRSSM(**(SMALL | {"kernel": kernel})).fit(pendulum_like(80))
-    assert np.isfinite(model.simulate(pendulum_like(50)).mean).all()
+    model = prssm.PRSSM(**(SMALL | {"kernel": kernel})).fit(saturating_drive(80))
+    assert np.isfinite(model.simulate(saturating_drive(50)).mean).all()
 
 
 @pytest.mark.parametrize(("options", "message"), [
@@ -152,7 +152,7 @@ def test_any_differentiable_kernel(kernel):
     ({"recognition_window": 31}, "recognition_window: expected at most horizon=30"),
 ])
 def test_structures_that_cannot_work_are_named(options, message):
-    record = pendulum_like(80)
+    record = saturating_drive(80)
     two = prssm.Record(record.u, np.column_stack([record.y, record.y**2]))
     with pytest.raises((DataError, OptionError), match=message):
         prssm.PRSSM(**(SMALL | options)).fit(two)
@@ -160,7 +160,7 @@ def test_structures_that_cannot_work_are_named(options, message):
 
 def test_a_record_too_short_to_start_from_is_named(learnt):
     with pytest.raises(DataError, match="starts from 8 samples, the record has 5"):
-        learnt.simulate(pendulum_like(5))
+        learnt.simulate(saturating_drive(5))
 
 
 class StopAfter:
@@ -179,7 +179,7 @@ class StopAfter:
 
 
 def test_interrupted_and_resumed_is_the_same_model(tmp_path):
-    record, options, file = pendulum_like(80), SMALL | {"iterations": 30}, tmp_path / "c"
+    record, options, file = saturating_drive(80), SMALL | {"iterations": 30}, tmp_path / "c"
     whole = prssm.PRSSM(**options).fit(record)
     with pytest.raises(TrainingInterrupted):
         prssm.PRSSM(**options).fit(record, checkpoint=file, progress=StopAfter(10))
@@ -192,5 +192,5 @@ def test_interrupted_and_resumed_is_the_same_model(tmp_path):
 
 def test_the_library_leaves_jax_as_it_was():
     before = jnp.zeros(1).dtype
-    prssm.PRSSM(**SMALL).fit(pendulum_like(80))
+    prssm.PRSSM(**SMALL).fit(saturating_drive(80))
     assert jnp.zeros(1).dtype == before == jnp.float32

@@ -24,7 +24,7 @@ def datasets(name: Annotated[str | None, Parameter(help="A data set, to see its 
     described = [catalogue.describe(known) for known in catalogue.names()]
     rows = [[item.name, _presence(item), item.title, item.split, item.source] for item in described]
     print_table(Table("data sets", ["name", "here", "what", "split", "source"], rows))
-    print(f"data folder: {catalogue.data_folder()} (set by PRSSM_DATA); prssm datasets NAME tells more about one")
+    print(f"data folder: {catalogue.data_folder()} (PRSSM_DATA changes it); prssm datasets NAME tells more about one")
 
 
 def _presence(item: DataSet) -> str:

@@ -34,4 +34,4 @@ def _data_folder() -> str:
     from prssm.data import catalogue
 
     folder = catalogue.data_folder()
-    return f"{folder}{'' if folder.is_dir() else ' (not there yet)'}, set by PRSSM_DATA"
+    return f"{folder}{'' if folder.is_dir() else ' (not there yet)'} (PRSSM_DATA changes it)"

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from prssm.data import catalogue
@@ -32,6 +32,13 @@ class Variant:
         """Every option with its value, defaults included, so that a changed default is a different experiment."""
         return {name: value for name, value in self.build(0).config.to_dict().items() if name != "seed"}
 
+    def on(self, dataset: str) -> "Variant":
+        """The same row of the table on a data set: a method with a lag window takes the paper's, unless lags were named."""
+        if "lags" not in method(self.method).Config.names() or "lags" in dict(self.options):
+            return self
+        lags = catalogue.describe(dataset).lags
+        return self if lags is None else replace(self, options=_pairs(dict(self.options) | {"lags": lags}))
+
     def changed(self, **options: Any) -> "Variant":
         """The same method with some options changed; the label says which."""
         settings = ",".join(f"{name}={value}" for name, value in options.items())
@@ -41,7 +48,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One data set, one method with its options, one seed."""
+    """One data set, one method with its options (those that the data set's protocol fixes included), one seed."""
 
     dataset: str
     variant: Variant
@@ -49,6 +56,7 @@ class Experiment:
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "variant", self.variant.on(self.dataset))
         identity = [SCHEMA_VERSION, self.dataset, self.variant.method, self.variant.configuration(), self.seed]
         text = json.dumps(identity, sort_keys=True, allow_nan=False)
         object.__setattr__(self, "key", hashlib.sha256(text.encode()).hexdigest()[:16])

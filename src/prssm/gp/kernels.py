@@ -9,6 +9,7 @@ from typing import Self
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 
@@ -35,7 +36,7 @@ class Stationary(Kernel):
 
     @classmethod
     def create(cls, input_dim: int, signal_std: float, lengthscale: float) -> Self:
-        return cls(jnp.log(jnp.asarray(signal_std)), jnp.full(input_dim, jnp.log(lengthscale)))
+        return cls(np.asarray(np.log(signal_std)), np.full(input_dim, np.log(lengthscale)))
 
     @staticmethod
     @abstractmethod

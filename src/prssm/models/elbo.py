@@ -63,12 +63,12 @@ class Objective:
 
     def __call__(self, model: StateSpaceModel, data: TrainingData, key: PRNGKeyArray) -> Float[Array, ""]:
         """One stochastic estimate of the ELBO of the whole data set."""
-        key_batch, key_state, key_eps = jax.random.split(key, 3)
+        key_batch, key_noise = jax.random.split(key)
         starts, scale = self._draw(data, key_batch)
         rows = starts[:, None] + jnp.arange(self.horizon)
         y, u = data.y[rows], data.u[rows]  # (batch, T, D)
         mean, log_std = jax.vmap(model.first_state)(data.y_filled[rows[:, : self.window]], u[:, : self.window])
-        states = self._trajectories(model, mean, log_std, u, key_state, key_eps)
+        states = self._trajectories(model, mean, log_std, u, key_noise)
         log_likelihood = self._expected_log_likelihood(model, states, y)
         kl_first = jnp.sum(kl_to_standard_normal(mean, log_std))
         return scale * (log_likelihood - kl_first) - model.transition.kl()
@@ -80,13 +80,13 @@ class Objective:
         starts = jax.random.choice(key, data.starts, (self.batch,))
         return starts, data.steps / (self.batch * self.horizon)
 
-    def _trajectories(self, model: StateSpaceModel, mean: Array, log_std: Array, u: Array, key_state: PRNGKeyArray,
-                      key_eps: PRNGKeyArray) -> Float[Array, "T Dx B"]:
+    def _trajectories(self, model: StateSpaceModel, mean: Float[Array, "batch Dx"], log_std: Float[Array, "batch Dx"],
+                      u: Float[Array, "batch T Du"], key: PRNGKeyArray) -> Float[Array, "T Dx B"]:
         """N trajectories for each sub-trajectory; B runs over sub-trajectories, then samples."""
-        x1 = jnp.repeat(mean.T, self.samples, axis=1)
-        x1 = x1 + jnp.repeat(jnp.exp(log_std).T, self.samples, axis=1) * jax.random.normal(key_state, x1.shape, x1.dtype)
+        first_mean, first_std = (jnp.repeat(part.T, self.samples, axis=1) for part in (mean, jnp.exp(log_std)))
         inputs = jnp.repeat(jnp.transpose(u, (1, 2, 0)), self.samples, axis=2)
-        eps = jax.random.normal(key_eps, (self.horizon, *x1.shape), x1.dtype)
+        eps = jax.random.normal(key, (self.horizon, *first_mean.shape), first_mean.dtype)
+        x1 = first_mean + first_std * eps[-1]  # the last row: no step follows x_T, so the recursion leaves it unused
         return rollout(model.transition.condition(), x1, inputs, eps, self.engine)
 
     def _expected_log_likelihood(self, model: StateSpaceModel, states: Array, y: Float[Array, "batch T Dy"]) -> Array:

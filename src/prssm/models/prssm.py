@@ -46,12 +46,10 @@ class PRSSM(Estimator):
         cut = windows.whole(records) if full else windows.sliding(records, config.horizon)
         objective = Objective(cut.horizon, None if full else config.batch, config.samples, config.recognition_window,
                               config.engine)
-        key_start, key_train = jax.random.split(jax.random.key(config.seed))
-        create = partial(create_model, config, records[0].input_dim, records[0].output_dim)
-        starts = jax.vmap(create)(jax.random.split(key_start, config.restarts))
+        starts = create_starts(config, records[0].input_dim, records[0].output_dim)
         schedule = Schedule(config.iterations, config.learning_rate)
-        self.model_, self.training_ = optimise(objective, starts, TrainingData.of(cut), schedule, key_train, session,
-                                               _fingerprint(config, cut))
+        self.model_, self.training_ = optimise(objective, starts, TrainingData.of(cut), schedule,
+                                               jax.random.key(config.seed), session, _fingerprint(config, cut))
 
     def _check_structure(self, records: list[Record]) -> None:
         config: PRSSMConfig = self.config
@@ -67,7 +65,7 @@ class PRSSM(Estimator):
         if count < 2:
             raise OptionError(f"samples: expected at least 2 trajectories, got {count}")
         mean, log_std = self._first_state(u, y_start)
-        states, outputs, samples_y = _free_run(self.model_, mean, log_std, jnp.asarray(u), jax.random.key(seed), count)
+        states, outputs, samples_y = _free_run(self.model_, mean, log_std, u, jax.random.key(seed), count)
         noise_var = np.exp(2.0 * np.asarray(self.model_.log_output_std))
         states, outputs = np.asarray(states), np.asarray(outputs)  # (T, D, S)
         return Simulated(
@@ -83,7 +81,7 @@ class PRSSM(Estimator):
         if len(y_start) < window:
             raise DataError(f"a simulation starts from {window} samples, the record has {len(y_start)}")
         filled = Record(u[:window], y_start).outputs_filled()
-        return self.model_.first_state(jnp.asarray(filled), jnp.asarray(u[:window]))
+        return _first_state(self.model_, filled, u[:window])
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         leaves = jax.tree_util.tree_leaves_with_path(self.model_)
@@ -92,32 +90,42 @@ class PRSSM(Estimator):
         return {"training": values}, arrays | {f"training.{name}": array for name, array in curves.items()}
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        create = partial(create_model, self.config, len(self.input_names_), len(self.output_names_))
-        like = jax.eval_shape(create, jax.random.key(0))
-        leaves = [jnp.asarray(_shaped(arrays, f"model{jax.tree_util.keystr(path)}", leaf.shape))
+        like = create_model(self.config, len(self.input_names_), len(self.output_names_), np.random.default_rng(0))
+        leaves = [_shaped(arrays, f"model{jax.tree_util.keystr(path)}", leaf.shape)
                   for path, leaf in jax.tree_util.tree_leaves_with_path(like)]
         self.model_ = jax.tree.unflatten(jax.tree.structure(like), leaves)
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
 
 
-def create_model(config: PRSSMConfig, input_dim: int, output_dim: int, key: PRNGKeyArray) -> StateSpaceModel:
+def create_starts(config: PRSSMConfig, input_dim: int, output_dim: int) -> StateSpaceModel:
+    """Random starts, stacked; restart r is the same whatever the number of restarts."""
+    rngs = [np.random.default_rng([config.seed, restart]) for restart in range(config.restarts)]
+    models = [create_model(config, input_dim, output_dim, rng) for rng in rngs]
+    return jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)), *models)
+
+
+def create_model(config: PRSSMConfig, input_dim: int, output_dim: int, rng: np.random.Generator) -> StateSpaceModel:
     """Random start as in the paper's table: a random walk whose transition is nearly the identity."""
-    key_zeta, key_z, key_recognition = jax.random.split(key, 3)
     dx, p, din = config.latent_dim, config.inducing, config.latent_dim + input_dim
     factory = KERNELS[config.kernel] if isinstance(config.kernel, str) else config.kernel
-    kernel = jax.vmap(lambda _: factory(din, config.signal_std, config.lengthscale))(jnp.arange(dx))
-    zeta = jax.random.uniform(key_zeta, (dx, p, din), minval=-config.zeta_range, maxval=config.zeta_range)
-    z_mean = config.z_mean_std * jax.random.normal(key_z, (dx, p))
-    gp = SparseGP(kernel, zeta, z_mean, jnp.full((dx, p), jnp.log(config.z_std)))
-    transition = Transition(gp, MEANS[config.mean](), jnp.full(dx, jnp.log(config.process_std)))
+    kernels = [factory(din, config.signal_std, config.lengthscale) for _ in range(dx)]
+    gp = SparseGP(kernel=jax.tree.map(lambda *leaves: np.stack(leaves), *kernels),
+                  zeta=rng.uniform(-config.zeta_range, config.zeta_range, (dx, p, din)),
+                  z_mean=config.z_mean_std * rng.normal(size=(dx, p)), log_z_std=np.full((dx, p), np.log(config.z_std)))
+    transition = Transition(gp, MEANS[config.mean](), np.full(dx, np.log(config.process_std)))
     recognition = None
     if config.scheme == "stochastic":
         shown = output_dim if config.emission == "selector" else 0
-        recognition = Recognition.create(config.recognition_window, input_dim, output_dim, dx, config.recognition_hidden,
-                                         config.recognition_std, shown, key_recognition)
+        recognition = Recognition.create(config.recognition_window * (input_dim + output_dim), dx, config.recognition_hidden,
+                                         config.recognition_std, shown, rng)
     emission = build_emission(config.emission, dx, output_dim)
-    return StateSpaceModel(transition, emission, recognition, jnp.full(output_dim, jnp.log(config.output_std)))
+    return StateSpaceModel(transition, emission, recognition, np.full(output_dim, np.log(config.output_std)))
+
+
+@jax.jit
+def _first_state(model: StateSpaceModel, y: Array, u: Array) -> tuple[Array, Array]:
+    return model.first_state(y, u)
 
 
 @partial(jax.jit, static_argnames=("count",))

@@ -5,32 +5,36 @@ sensors show start at the first measurement, so that an untrained model already 
 """
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+import numpy as np
+from jaxtyping import Array, Float
 
 
 class Recognition(eqx.Module):
-    """mean = W2 tanh(W1 s + b1) + [y_1, 0], log std = the other half of the last layer; s = (y_{1:L}, u_{1:L})."""
+    """h = tanh(W1 s + b1); mean = W2 h + [y_1, 0], log std = W3 h + b3, where s = (y_{1:L}, u_{1:L})."""
 
-    hidden: eqx.nn.Linear
-    last: eqx.nn.Linear
+    hidden_weight: Float[Array, "H S"]
+    hidden_bias: Float[Array, " H"]
+    mean_weight: Float[Array, "Dx H"]
+    log_std_weight: Float[Array, "Dx H"]
+    log_std_bias: Float[Array, " Dx"]
     shown: int = eqx.field(static=True)  # how many first states are sensor readings
 
     @classmethod
-    def create(cls, window: int, input_dim: int, output_dim: int, latent_dim: int, hidden: int, start_std: float,
-               shown: int, key: PRNGKeyArray) -> "Recognition":
-        key_hidden, key_last = jax.random.split(key)
-        last = eqx.nn.Linear(hidden, 2 * latent_dim, key=key_last)
-        bias = jnp.concatenate([jnp.zeros(latent_dim), jnp.full(latent_dim, jnp.log(start_std))])
-        last = eqx.tree_at(lambda layer: (layer.weight, layer.bias), last, (0.1 * last.weight, bias))
-        return cls(eqx.nn.Linear(window * (input_dim + output_dim), hidden, key=key_hidden), last, shown)
+    def create(cls, size: int, latent_dim: int, hidden: int, start_std: float, shown: int,
+               rng: np.random.Generator) -> "Recognition":
+        """Small random weights: before training the first state is about [y_1, 0] with deviation `start_std`."""
+        return cls(hidden_weight=rng.normal(size=(hidden, size)) / np.sqrt(size), hidden_bias=np.zeros(hidden),
+                   mean_weight=0.1 * rng.normal(size=(latent_dim, hidden)) / np.sqrt(hidden),
+                   log_std_weight=0.1 * rng.normal(size=(latent_dim, hidden)) / np.sqrt(hidden),
+                   log_std_bias=np.full(latent_dim, np.log(start_std)), shown=shown)
 
     def __call__(self, y: Float[Array, "L Dy"], u: Float[Array, "L Du"]) -> tuple[Float[Array, " Dx"], Float[Array, " Dx"]]:
         """Mean and log standard deviation of the first state."""
         sample = jnp.concatenate([y.ravel(), u.ravel()])
-        mean, log_std = jnp.split(self.last(jnp.tanh(self.hidden(sample))), 2)
-        return mean.at[: self.shown].add(y[0, : self.shown]), log_std
+        hidden = jnp.tanh(self.hidden_weight @ sample + self.hidden_bias)
+        mean = (self.mean_weight @ hidden).at[: self.shown].add(y[0, : self.shown])
+        return mean, self.log_std_weight @ hidden + self.log_std_bias
 
 
 def kl_to_standard_normal(mean: Float[Array, "... Dx"], log_std: Float[Array, "... Dx"]) -> Float[Array, "..."]:

@@ -14,6 +14,7 @@ METHODS = {
     "constant": "prssm.models.constant:Constant",
     "linear": "prssm.models.linear:LinearSSM",
     "prssm": "prssm.models.prssm:PRSSM",
+    "gp-narx": "prssm.models.gp_narx:GPNARX",
 }
 
 

@@ -21,7 +21,7 @@ from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
 from prssm.training.session import Session
 
 CHUNK = 10  # iterations between looks at the clock, the watcher and the keyboard
-FINAL_DRAWS = 20  # estimates of the objective, averaged to compare the restarts
+FINAL_DRAWS = 50  # estimates of the objective, averaged to compare the restarts
 
 Objective = Callable[[Any, Any, PRNGKeyArray], Array]  # (parameters, data, key) -> what to maximise; hashable
 
@@ -98,25 +98,24 @@ def advance(objective: Objective, state: dict[str, Any], data: Any, schedule: Sc
     first = int(state["iteration"])
     steps = min(CHUNK, schedule.iterations - first)
     moving = (state["parameters"], state["optimiser"], state["alive_until"])
-    moving, values = jax.block_until_ready(
-        _chunk(objective, steps, moving, data, key, jnp.asarray(first), jnp.asarray(schedule.learning_rate)))
+    moving, mean_value = jax.block_until_ready(
+        _chunk(objective, moving, data, key, first, steps, schedule.learning_rate))
     parameters, optimiser, alive_until = moving
     return {
         "parameters": parameters, "optimiser": optimiser, "alive_until": alive_until,
         "iteration": np.asarray(first + steps), "seconds": state["seconds"] + (time.perf_counter() - begun),
-        "curve": np.concatenate([state["curve"], np.asarray(values).mean(axis=0)[None]]),
+        "curve": np.concatenate([state["curve"], np.asarray(mean_value)[None]]),
         "curve_iteration": np.append(state["curve_iteration"], first + steps),
     }
 
 
-@partial(jax.jit, static_argnames=("objective", "steps"))
-def _chunk(objective: Objective, steps: int, moving: tuple, data: Any, key: PRNGKeyArray, first: Array,
+@partial(jax.jit, static_argnames=("objective",))
+def _chunk(objective: Objective, moving: tuple, data: Any, key: PRNGKeyArray, first: Array, steps: Array,
            learning_rate: Array) -> tuple[tuple, Array]:
-    """`steps` iterations of all restarts; compiled once for each structure, whatever the data and seeds."""
+    """`steps` iterations of all restarts and the mean objective; compiled once a structure, whatever data and seeds."""
     optimiser = optax.adam(learning_rate)
 
-    def one(parameters: Any, state: Any, alive_until: Array, restart: Array, iteration: Array) -> tuple:
-        draw = jax.random.fold_in(jax.random.fold_in(key, iteration), restart)
+    def one(parameters: Any, state: Any, alive_until: Array, draw: PRNGKeyArray, iteration: Array) -> tuple:
         value, gradient = jax.value_and_grad(lambda p: -objective(p, data, draw))(parameters)
         finite = jnp.isfinite(value) & jnp.all(jnp.asarray([jnp.all(jnp.isfinite(g)) for g in jax.tree.leaves(gradient)]))
         change, new_state = optimiser.update(gradient, state, parameters)
@@ -125,24 +124,26 @@ def _chunk(objective: Objective, steps: int, moving: tuple, data: Any, key: PRNG
                             (optax.apply_updates(parameters, change), new_state), (parameters, state))
         return (*kept, jnp.where((alive_until < 0) & ~finite, iteration, alive_until)), -value
 
-    def step(moving: tuple, iteration: Array) -> tuple[tuple, Array]:
-        restarts = jnp.arange(moving[2].shape[0])
-        return jax.vmap(one, in_axes=(0, 0, 0, 0, None))(*moving, restarts, iteration)
+    def step(offset: Array, carry: tuple) -> tuple:
+        moving, total = carry
+        draw = jax.random.fold_in(key, first + offset)  # the same for all restarts, so that they compare fairly
+        moving, value = jax.vmap(one, in_axes=(0, 0, 0, None, None))(*moving, draw, first + offset)
+        return moving, total + value
 
-    return jax.lax.scan(step, moving, first + jnp.arange(steps))
+    moving, total = jax.lax.fori_loop(0, steps, step, (moving, jnp.zeros(moving[2].shape)))
+    return moving, total / steps
 
 
-@partial(jax.jit, static_argnames=("objective",))
-def final_objective(objective: Objective, parameters: Any, data: Any, key: PRNGKeyArray) -> Array:
-    """The mean of several estimates, with the same random numbers for every restart, so that they compare fairly."""
-    draws = jax.random.split(key, FINAL_DRAWS)
-    one = lambda p: jnp.mean(jax.lax.map(lambda draw: objective(p, data, draw), draws))  # noqa: E731
-    return jax.vmap(one)(parameters)
+def final_objective(objective: Objective, state: dict[str, Any], data: Any, key: PRNGKeyArray) -> np.ndarray:
+    """Each restart's objective, the mean of several estimates: training steps of size zero, so nothing new is compiled."""
+    moving = (state["parameters"], state["optimiser"], state["alive_until"])
+    _, value = _chunk(objective, moving, data, key, 0, FINAL_DRAWS, 0.0)
+    return np.array(value)
 
 
 def _choose(objective: Objective, state: dict[str, Any], data: Any, key: PRNGKeyArray) -> tuple[Any, TrainingLog]:
     alive_until = np.asarray(state["alive_until"])
-    final = np.array(final_objective(objective, state["parameters"], data, key))
+    final = final_objective(objective, state, data, key)
     lost = (alive_until >= 0) | ~np.isfinite(final)
     final[lost] = np.nan
     if lost.all():
@@ -151,4 +152,4 @@ def _choose(objective: Objective, state: dict[str, Any], data: Any, key: PRNGKey
     kept = int(np.nanargmax(final))
     outcomes = tuple(f"{DIVERGED} at iteration {at}" if gone else CONVERGED for at, gone in zip(alive_until, lost, strict=True))
     log = TrainingLog(state["curve_iteration"], state["curve"].T, final, outcomes, kept, float(state["seconds"]))
-    return jax.tree.map(lambda array: array[kept], state["parameters"]), log
+    return jax.tree.map(lambda array: np.asarray(array)[kept], state["parameters"]), log
