@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from prssm.evaluation.plan import Experiment, Variant
 from prssm.foundation.errors import OptionError, did_you_mean
 
-ITERATION_GRID = (0, 10, 30, 100, 200, 300, 500, 750, 1000, 1500, 2000, 3000)
+ITERATION_GRID = (0, 10, 30, 100, 300, 1000, 3000)
 SHOWN_SEED = 0  # figures of single runs show the first seed, never the best
 
 
