@@ -61,8 +61,9 @@ class Objective:
     window: int
     engine: Engine = "adjoint"
 
-    def __call__(self, model: StateSpaceModel, data: TrainingData, key: PRNGKeyArray) -> Float[Array, ""]:
-        """One stochastic estimate of the ELBO of the whole data set."""
+    def __call__(self, model: StateSpaceModel, data: TrainingData, key: PRNGKeyArray,
+                 kl_weight: float | Array = 1.0) -> Float[Array, ""]:
+        """One stochastic estimate of the ELBO of the whole data set; `kl_weight` below 1 only while training warms up."""
         key_batch, key_noise = jax.random.split(key)
         starts, scale = self._draw(data, key_batch)
         rows = starts[:, None] + jnp.arange(self.horizon)
@@ -71,7 +72,7 @@ class Objective:
         states = self._trajectories(model, mean, log_std, u, key_noise)
         log_likelihood = self._expected_log_likelihood(model, states, y)
         kl_first = jnp.sum(kl_to_standard_normal(mean, log_std))
-        return scale * (log_likelihood - kl_first) - model.transition.kl()
+        return scale * log_likelihood - kl_weight * (scale * kl_first + model.transition.kl())
 
     def _draw(self, data: TrainingData, key: PRNGKeyArray) -> tuple[Array, Array | float]:
         """Starts of the mini-batch, and the factor from its number of steps to the data set's."""

@@ -47,7 +47,8 @@ class PRSSM(Estimator):
         objective = Objective(cut.horizon, None if full else config.batch, config.samples, config.recognition_window,
                               config.engine)
         starts = create_starts(config, records[0].input_dim, records[0].output_dim)
-        schedule = Schedule(config.iterations, config.learning_rate)
+        schedule = Schedule(config.iterations, config.learning_rate, config.final_learning_rate,
+                            warmup=round(config.kl_warmup * config.iterations), clip=config.gradient_clip * cut.steps)
         self.model_, self.training_ = optimise(objective, starts, TrainingData.of(cut), schedule,
                                                jax.random.key(config.seed), session, _fingerprint(config, cut))
 

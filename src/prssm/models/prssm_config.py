@@ -38,7 +38,11 @@ class PRSSMConfig(Options):
     recognition_hidden: int = option(32, "hidden units of the recognition model", minimum=1)
     recognition_std: float = option(0.1, "standard deviation of the recognised first state before training", above=0)
     iterations: int = option(1000, "gradient steps", minimum=0)
-    learning_rate: float = option(0.05, "step size of Adam", above=0)
+    learning_rate: float = option(0.05, "step size of Adam at the start", above=0)
+    final_learning_rate: float = option(0.0005, "step size at the end, reached along a cosine", above=0)
+    kl_warmup: float = option(0.5, "fraction of the iterations in which the KL terms come in, from 0 to their full weight; "
+                              "restarts are always compared by the full ELBO", minimum=0)
+    gradient_clip: float = option(10.0, "largest norm of the ELBO's gradient for each recorded step", above=0)
     restarts: int = option(8, "random starts trained at once; the one with the best training ELBO is kept", minimum=1)
     seed: int = option(0, "seed of everything random", minimum=0)
     simulation_samples: int = option(200, "trajectories of a simulation", minimum=2)

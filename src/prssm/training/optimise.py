@@ -5,9 +5,8 @@ Random numbers of iteration i are derived from (key, i), never from what was dra
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -21,17 +20,31 @@ from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
 from prssm.training.session import Session
 
 CHUNK = 10  # iterations between looks at the clock, the watcher and the keyboard
+OPTIMISER = optax.scale_by_adam()
 FINAL_DRAWS = 50  # estimates of the objective, averaged to compare the restarts
 
-Objective = Callable[[Any, Any, PRNGKeyArray], Array]  # (parameters, data, key) -> what to maximise; hashable
+Objective = Callable[[Any, Any, PRNGKeyArray, Array], Array]
+"""(parameters, data, key, weight of the regulariser) -> what to maximise; hashable, so that it is compiled once."""
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """How long and how fast."""
+class Schedule(NamedTuple):
+    """How long and how fast. The step size falls along a cosine to `final_rate`; the regulariser comes in linearly.
+
+    A tuple of numbers, so that another schedule needs no new compilation.
+    """
 
     iterations: int
     learning_rate: float
+    final_rate: float
+    warmup: int = 0  # iterations until the regulariser has its full weight
+    clip: float = np.inf  # largest norm of a gradient
+
+    def rate(self, iteration: Array) -> Array:
+        done = iteration / jnp.maximum(self.iterations, 1)
+        return self.final_rate + 0.5 * (self.learning_rate - self.final_rate) * (1.0 + jnp.cos(jnp.pi * done))
+
+    def weight(self, iteration: Array) -> Array:
+        return jnp.minimum(1.0, (iteration + 1.0) / jnp.maximum(self.warmup, 1))
 
 
 def optimise(objective: Objective, starts: Any, data: Any, schedule: Schedule, key: PRNGKeyArray, session: Session,
@@ -58,7 +71,7 @@ def initial_state(starts: Any) -> dict[str, Any]:
     starts = jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype=leaf.dtype), starts)  # weak types would compile thrice
     restarts = jax.tree.leaves(starts)[0].shape[0]
     return {
-        "parameters": starts, "optimiser": jax.vmap(optax.adam(0.0).init)(starts), "iteration": np.asarray(0),
+        "parameters": starts, "optimiser": jax.vmap(OPTIMISER.init)(starts), "iteration": np.asarray(0),
         "alive_until": jnp.full(restarts, -1, dtype=int),  # -1: still alive
         "seconds": np.asarray(0.0), "curve": np.zeros((0, restarts)), "curve_iteration": np.zeros(0, dtype=np.int64),
     }
@@ -99,7 +112,7 @@ def advance(objective: Objective, state: dict[str, Any], data: Any, schedule: Sc
     steps = min(CHUNK, schedule.iterations - first)
     moving = (state["parameters"], state["optimiser"], state["alive_until"])
     moving, mean_value = jax.block_until_ready(
-        _chunk(objective, moving, data, key, first, steps, schedule.learning_rate))
+        _chunk(objective, moving, data, key, first, steps, schedule))
     parameters, optimiser, alive_until = moving
     return {
         "parameters": parameters, "optimiser": optimiser, "alive_until": alive_until,
@@ -111,14 +124,15 @@ def advance(objective: Objective, state: dict[str, Any], data: Any, schedule: Sc
 
 @partial(jax.jit, static_argnames=("objective",))
 def _chunk(objective: Objective, moving: tuple, data: Any, key: PRNGKeyArray, first: Array, steps: Array,
-           learning_rate: Array) -> tuple[tuple, Array]:
+           schedule: Schedule) -> tuple[tuple, Array]:
     """`steps` iterations of all restarts and the mean objective; compiled once a structure, whatever data and seeds."""
-    optimiser = optax.adam(learning_rate)
-
     def one(parameters: Any, state: Any, alive_until: Array, draw: PRNGKeyArray, iteration: Array) -> tuple:
-        value, gradient = jax.value_and_grad(lambda p: -objective(p, data, draw))(parameters)
+        value, gradient = jax.value_and_grad(lambda p: -objective(p, data, draw, schedule.weight(iteration)))(parameters)
         finite = jnp.isfinite(value) & jnp.all(jnp.asarray([jnp.all(jnp.isfinite(g)) for g in jax.tree.leaves(gradient)]))
-        change, new_state = optimiser.update(gradient, state, parameters)
+        norm = optax.global_norm(gradient)
+        gradient = jax.tree.map(lambda g: g * jnp.minimum(1.0, schedule.clip / jnp.maximum(norm, 1e-300)), gradient)
+        direction, new_state = OPTIMISER.update(gradient, state, parameters)
+        change = jax.tree.map(lambda d: -schedule.rate(iteration) * d, direction)
         healthy = finite & (alive_until < 0)
         kept = jax.tree.map(lambda new, old: jnp.where(healthy, new, old),
                             (optax.apply_updates(parameters, change), new_state), (parameters, state))
@@ -137,7 +151,7 @@ def _chunk(objective: Objective, moving: tuple, data: Any, key: PRNGKeyArray, fi
 def final_objective(objective: Objective, state: dict[str, Any], data: Any, key: PRNGKeyArray) -> np.ndarray:
     """Each restart's objective, the mean of several estimates: training steps of size zero, so nothing new is compiled."""
     moving = (state["parameters"], state["optimiser"], state["alive_until"])
-    _, value = _chunk(objective, moving, data, key, 0, FINAL_DRAWS, 0.0)
+    _, value = _chunk(objective, moving, data, key, 0, FINAL_DRAWS, Schedule(FINAL_DRAWS, 0.0, 0.0))
     return np.array(value)
 
 
