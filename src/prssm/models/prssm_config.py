@@ -37,7 +37,7 @@ class PRSSMConfig(Options):
     recognition_window: int = option(16, "L, first samples that the recognition model reads", minimum=1)
     recognition_hidden: int = option(32, "hidden units of the recognition model", minimum=1)
     recognition_std: float = option(0.1, "standard deviation of the recognised first state before training", above=0)
-    iterations: int = option(1000, "gradient steps", minimum=0)
+    iterations: int = option(500, "gradient steps", minimum=0)
     learning_rate: float = option(0.05, "step size of Adam at the start", above=0)
     final_learning_rate: float = option(0.0005, "step size at the end, reached along a cosine", above=0)
     kl_warmup: float = option(0.5, "fraction of the iterations in which the KL terms come in, from 0 to their full weight; "
