@@ -14,6 +14,12 @@ FAST = {
     "prssm": {"latent_dim": 2, "inducing": 4, "samples": 3, "batch": 2, "horizon": 20, "recognition_window": 8,
               "recognition_hidden": 4, "iterations": 3, "restarts": 2, "simulation_samples": 8},
     "linear": {"order": 2},
+    "revarb1": {"lags": 2, "inducing": 6, "fixed_iterations": 2, "iterations": 3},
+    "revarb2": {"lags": 2, "inducing": 6, "fixed_iterations": 2, "iterations": 3},
+    "gp-narx": {"lags": 2, "inducing": 8, "iterations": 5, "restarts": 1},
+    "ss-gp-ssm": {"iterations": 6, "particles": 5, "n_basis_x": 3, "n_basis_u": 2, "posterior_samples": 3,
+                  "simulation_samples": 8},
+    "nigp": {"lags": 2, "iterations": 5, "rounds": 2},
 }
 
 

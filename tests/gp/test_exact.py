@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.flatten_util import ravel_pytree
 from scipy.stats import multivariate_normal
 
 from prssm.foundation.precision import double_precision
@@ -37,10 +38,23 @@ def test_prediction_is_the_gaussian_conditional():
     np.testing.assert_allclose(variance, 1.2**2 - np.sum(cross * solved, axis=0), rtol=1e-9)
 
 
+def test_evidence_gradient_agrees_with_finite_differences():
+    with double_precision():
+        kernel, x, y, noise_var = problem()
+        flat, rebuild = ravel_pytree((kernel, x, y, noise_var))
+        value = jax.jit(lambda point: exact.log_marginal(*rebuild(point)))
+        slope = jax.jit(jax.grad(value))(flat)
+        for seed in range(3):
+            direction = jnp.asarray(np.random.default_rng(seed).normal(size=flat.shape))
+            numeric = float(value(flat + 1e-7 * direction) - value(flat - 1e-7 * direction)) / 2e-7
+            assert float(slope @ direction) == pytest.approx(numeric, rel=1e-5)
+
+
 def test_slopes_are_the_derivative_of_the_mean():
     with double_precision():
         kernel, x, y, noise_var = problem()
         posterior = exact.condition(kernel, x, y, noise_var)
         points = jnp.asarray(np.random.default_rng(1).normal(size=(5, 2)))
         automatic = jax.jit(jax.vmap(jax.grad(lambda point: posterior(point[:, None])[0][0])))(points)
-    np.testing.assert_allclose(exact.mean_slopes(posterior, points), automatic, rtol=1e-9, atol=1e-12)
+        slopes = exact.mean_slopes(posterior, points)
+    np.testing.assert_allclose(slopes, automatic, rtol=1e-9, atol=1e-12)

@@ -21,7 +21,8 @@ def posteriors(outputs=2, points=7, seed=0):
     rng = np.random.default_rng(seed)
 
     def one(_):
-        kernel = SquaredExponential(jnp.asarray(np.log(rng.uniform(0.7, 1.5))), jnp.asarray(np.log(rng.uniform(0.6, 2.0, 3))))
+        log_std, log_lengthscale = np.log(rng.uniform(0.7, 1.5)), np.log(rng.uniform(0.6, 2.0, 3))
+        kernel = SquaredExponential(jnp.asarray(log_std), jnp.asarray(log_lengthscale))
         return condition(kernel, jnp.asarray(rng.normal(size=(points, 3))), jnp.asarray(rng.normal(size=points)),
                          jnp.full(points, 0.05))
 

@@ -15,8 +15,8 @@ from prssm.training.session import Session, Silent
 TRACES = []
 
 
-def hill(parameters, data, key):
-    """Highest at `data`, with noise that does not move the maximum; -inf gradient beyond 50."""
+def hill(parameters, data, key, weight):
+    """Highest at `data`, with noise that does not move the maximum; not a number beyond 50."""
     TRACES.append(1)
     x = parameters["x"]
     height = -jnp.sum((x - data) ** 2) + 0.01 * jax.random.normal(key)
@@ -25,7 +25,7 @@ def hill(parameters, data, key):
 
 def run(start, data, iterations=300, seed=0, session=None):
     with double_precision():
-        return optimise(hill, {"x": jnp.asarray(start)}, jnp.asarray(data), Schedule(iterations, 0.05), jax.random.key(seed),
+        return optimise(hill, {"x": jnp.asarray(start)}, jnp.asarray(data), Schedule(iterations, 0.05, 0.05), jax.random.key(seed),
                         session or Session(Silent()), "test")
 
 
@@ -80,7 +80,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path):
     file = tmp_path / "run.checkpoint"
     run([[0.0]], [1.0], 10, session=Session(Silent(), file))
     with double_precision(), pytest.raises(ModelFileError, match="other data or options"):
-        optimise(hill, {"x": jnp.zeros((1, 1))}, jnp.ones(1), Schedule(10, 0.05), jax.random.key(0),
+        optimise(hill, {"x": jnp.zeros((1, 1))}, jnp.ones(1), Schedule(10, 0.05, 0.05), jax.random.key(0),
                  Session(Silent(), file, resume=True), "another")
 
 
@@ -114,3 +114,36 @@ def test_no_iterations_return_the_start():
     assert float(best["x"][0]) == 0.25
     assert log.objective.shape == (1, 0)
     assert "0 iterations" in log.summary()
+
+
+def test_the_schedule_falls_along_a_cosine_and_brings_in_the_regulariser():
+    with double_precision():
+        plan = Schedule(100, 0.1, 0.01, warmup=50)
+        rates = [float(plan.rate(jnp.asarray(i))) for i in (0, 50, 100)]
+        weights = [float(plan.weight(jnp.asarray(i))) for i in (0, 24, 49, 99)]
+        assert rates == pytest.approx([0.1, 0.055, 0.01])
+        assert weights == pytest.approx([0.02, 0.5, 1.0, 1.0])
+        assert float(Schedule(100, 0.1, 0.1).weight(jnp.asarray(0))) == 1.0  # no warm-up: full weight at once
+
+
+def test_the_regulariser_weight_reaches_the_objective_and_restarts_are_compared_at_full_weight():
+    def pulled(parameters, data, key, weight):
+        return -jnp.sum((parameters["x"] - data) ** 2) - weight * jnp.sum(parameters["x"] ** 2)
+
+    with double_precision():
+        args = ({"x": jnp.asarray([[0.0]])}, jnp.asarray([2.0]))
+        warming, log = optimise(pulled, *args, Schedule(300, 0.05, 0.05, warmup=10**9), jax.random.key(0), Session(Silent()), "a")
+        full, _ = optimise(pulled, *args, Schedule(300, 0.05, 0.001), jax.random.key(0), Session(Silent()), "b")
+    assert float(warming["x"][0]) == pytest.approx(2.0, abs=0.05)  # the regulariser has hardly begun
+    assert float(full["x"][0]) == pytest.approx(1.0, abs=0.02)
+    assert log.final[0] == pytest.approx(-((warming["x"][0] - 2.0) ** 2) - warming["x"][0] ** 2)
+
+
+def test_a_steep_gradient_is_clipped():
+    def cliff(parameters, data, key, weight):
+        return -1e6 * jnp.sum(jnp.abs(parameters["x"] - data))
+
+    with double_precision():
+        moving, _ = optimise(cliff, {"x": jnp.zeros((1, 1))}, jnp.ones(1), Schedule(1, 0.05, 0.05, clip=1e-6),
+                             jax.random.key(0), Session(Silent()), "c")
+    assert 0.04 < float(moving["x"][0]) < 0.0499  # Adam's epsilon (1e-8) shows against a gradient of norm 1e-6, not of 1e6

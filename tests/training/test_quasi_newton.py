@@ -31,8 +31,8 @@ def test_stays_within_bounds():
         start = {"a": jnp.zeros(1), "b": jnp.asarray(0.0)}
         low, high = {"a": -jnp.ones(1), "b": jnp.asarray(-1.0)}, {"a": jnp.ones(1), "b": jnp.asarray(0.25)}
         end = maximise(paraboloid, start, (jnp.asarray([9.0]),), 50, low, high)
-    assert end.parameters["a"] == 1.0
-    assert end.parameters["b"] == 0.25
+    assert np.asarray(end.parameters["a"]) == 1.0
+    assert np.asarray(end.parameters["b"]) == 0.25
 
 
 def test_turns_back_where_the_objective_is_not_a_number():

@@ -15,12 +15,12 @@ from prssm.gp.sparse import Conditional
 
 
 class _Factors(eqx.Module):
-    """What evidence and prediction share: K_zz = L L', V = L^-1 K_zf, B = I + V diag(1/lambda) V', c = chol(B)^-1 V y/lambda."""
+    """What evidence and prediction share, with V = L^-1 K_zf."""
 
-    prior: Float[Array, "P P"]
-    posterior: Float[Array, "P P"]
-    variance: Float[Array, " N"]
-    projected: Float[Array, " P"]
+    prior: Float[Array, "P P"]  # L, the factor of K_zz
+    posterior: Float[Array, "P P"]  # the factor of B = I + V diag(1/lambda) V'
+    variance: Float[Array, " N"]  # lambda
+    projected: Float[Array, " P"]  # chol(B)^-1 V (y/lambda)
 
 
 class FITC(eqx.Module):

@@ -17,11 +17,12 @@ from prssm.gp.fitc import FITC
 from prssm.gp.sparse import Conditional
 from prssm.models.gp_start import box, start_values
 from prssm.models.lag_windows import Regression, regression
-from prssm.models.narx import NarxConfig, NarxEstimator, stacked
+from prssm.models.narx import Learnt, NarxConfig, NarxEstimator, stacked
 from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
 from prssm.training.quasi_newton import Ascent, maximise
 from prssm.training.session import Session
 
+EVIDENCE = "log marginal likelihood"
 _WIDTHS = (0.5, 3.0)  # random starts draw their length scales between these factors of the first start's
 
 
@@ -30,8 +31,8 @@ class GPNARXConfig(NarxConfig):
     """Options of GP-NARX; the defaults are the paper's."""
 
     inducing: int = option(100, "inducing inputs of each output's GP (fewer if there are fewer windows)", minimum=1)
-    iterations: int = option(200, "most iterations of each search for hyper-parameters and inducing inputs", minimum=0)
-    restarts: int = option(2, "searches, of which the best marginal likelihood is kept", minimum=1)
+    iterations: int = option(300, "most iterations of each search for hyper-parameters and inducing inputs", minimum=0)
+    restarts: int = option(3, "searches, of which the best marginal likelihood is kept", minimum=1)
     max_points: int | None = option(None, "train on at most so many windows, drawn at random; none: all", minimum=2)
 
 
@@ -45,13 +46,13 @@ class GPNARX(NarxEstimator):
     name: ClassVar[str] = "gp-narx"
     Config = GPNARXConfig
     PRESETS: ClassVar = {"default": PAPER, "paper": PAPER, "sarcos": SARCOS}
-    noise_enters_window: ClassVar[bool] = True
     config: GPNARXConfig
 
-    def _learn(self, records: list[Record], lags: int, session: Session) -> tuple[Conditional, np.ndarray, TrainingLog]:
+    def _learn(self, records: list[Record], lags: int, session: Session) -> Learnt:
         fits, data, log = fit_fitc(records, lags, self.config, session)
         gps = stacked([_condition(fit, jnp.asarray(data.x), jnp.asarray(y)) for fit, y in zip(fits, data.y.T, strict=True)])
-        return gps, np.exp([float(fit.log_noise_std) for fit in fits]), log
+        noise_std = np.exp([float(fit.log_noise_std) for fit in fits])
+        return Learnt(gps, noise_std, np.zeros_like(noise_std), log)
 
 
 def fit_fitc(records: list[Record], lags: int, config: GPNARXConfig,
@@ -89,9 +90,9 @@ def _search(x: np.ndarray, y: np.ndarray, restart: int, config: GPNARXConfig, ra
     def watch(iteration: int, value: float) -> None:
         session.progress.update(before + iteration, {"log likelihood": value})
 
-    return maximise(_evidence, FITC(start.kernel, jnp.asarray(x[rows]), start.log_noise_std), (jnp.asarray(x), jnp.asarray(y)),
-                    config.iterations, FITC(low.kernel, -free, low.log_noise_std), FITC(high.kernel, free, high.log_noise_std),
-                    watch)
+    begin = FITC(start.kernel, jnp.asarray(x[rows]), start.log_noise_std)
+    lower, upper = FITC(low.kernel, -free, low.log_noise_std), FITC(high.kernel, free, high.log_noise_std)
+    return maximise(_evidence, begin, (jnp.asarray(x), jnp.asarray(y)), config.iterations, lower, upper, watch)
 
 
 def _evidence(gp: FITC, x: Array, y: Array) -> Array:
@@ -112,4 +113,4 @@ def ascent_log(ascents: list[list[Ascent]], seconds: float) -> TrainingLog:
     final = np.array([[a.value for a in of_output] for of_output in ascents]).sum(axis=0)
     outcomes = tuple(CONVERGED if np.isfinite(value) else f"{DIVERGED} at the start" for value in final)
     kept = int(np.nanargmax(final)) if np.isfinite(final).any() else 0
-    return TrainingLog(np.arange(1, longest + 1), curves.sum(axis=0), final, outcomes, kept, seconds, "log marginal likelihood")
+    return TrainingLog(np.arange(1, longest + 1), curves.sum(axis=0), final, outcomes, kept, seconds, EVIDENCE)

@@ -12,7 +12,7 @@ from prssm.models.base import Estimator, Simulated
 from prssm.models.initial_state import InitialState
 from prssm.models.linear_system import MAX_RADIUS, LinearSystem
 from prssm.models.order_choice import HeldOut, choose_order, hold_out, information, parameters
-from prssm.models.output_error import identify
+from prssm.models.output_error import identify, measured
 from prssm.training.session import Session
 
 _LEAST_ROWS = 4  # measured values for each parameter of the largest order that is tried
@@ -25,13 +25,13 @@ class LinearConfig(Options):
     order: int | None = option(None, "number of states; none: chosen on held-out stretches of the training data", minimum=1)
     max_order: int = option(8, "largest number of states that the choice tries", minimum=1)
     warmup: int = option(16, "first samples of a recording from which the first state is estimated", minimum=0)
-    starts: int = option(4, "subspace starts that are refined", minimum=1)
+    starts: int = option(4, "subspace starts that are refined; half as many where only the order is judged", minimum=1)
     random_starts: int = option(4, "random perturbations of the best that are refined in the final fit", minimum=0)
     seed: int = option(0, "seed of the random starts", minimum=0)
 
 
 class LinearSSM(Estimator):
-    """x[t+1] = A x[t] + B u[t], y[t] = C x[t] + D u[t], by subspace identification and output-error refinement.
+    """x[t+1] = A x[t] + B u[t], y[t] = C x[t] + D u[t] + offset, by subspace identification and output-error refinement.
 
     The band is the error of free runs over held-out stretches of the training data, and what is not known of the
     first state.
@@ -63,7 +63,7 @@ class LinearSSM(Estimator):
         session.progress.start(1 if options.order else largest, 0, "linear: orders")
 
         def judge(order: int) -> float:
-            judged[order] = hold_out(records, order, options.warmup, options.starts)
+            judged[order] = hold_out(records, order, options.warmup, -(-options.starts // 2))
             result = judged[order]
             error = result.rms if result else information(records, order, options.starts)
             session.progress.update(len(judged), {"order": order, "held-out error": error})
@@ -115,17 +115,13 @@ class LinearSSM(Estimator):
         self._set(system, start)
 
 
-def _measured(records: Sequence[Record]) -> int:
-    return sum(int((~np.isnan(record.y)).sum()) for record in records)
-
-
 def _largest_order(records: Sequence[Record]) -> int:
     """So many states that what is left to fit to, when a stretch is held out, still outnumbers the parameters."""
     per_state = records[0].input_dim + records[0].output_dim + 1
-    return max(1, _measured(records) // (_LEAST_ROWS * per_state))
+    return max(1, measured(records) // (_LEAST_ROWS * per_state))
 
 
 def _correction(system: LinearSystem, records: Sequence[Record]) -> float:
     """In-sample errors are too small by the parameters that were fitted to them."""
-    count = _measured(records)
+    count = measured(records)
     return float(np.sqrt(count / max(count - parameters(system, len(records)), 1)))

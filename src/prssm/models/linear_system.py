@@ -16,16 +16,13 @@ _SMALL = 1e-10  # directions of the first state weaker than this, relative to th
 
 @dataclass(frozen=True, eq=False)
 class LinearSystem:
-    """x[t+1] = A x[t] + B u[t],  y[t] = C x[t] + D u[t], in scaled units.
-
-    There is no output offset on purpose: scaled data have mean zero, and an offset together with a slow mode is a ramp,
-    which fits drifts of the training data and nothing else.
-    """
+    """x[t+1] = A x[t] + B u[t],  y[t] = C x[t] + D u[t] + offset, in scaled units."""
 
     A: np.ndarray
     B: np.ndarray
     C: np.ndarray
     D: np.ndarray
+    offset: np.ndarray
 
     @property
     def order(self) -> int:
@@ -34,7 +31,7 @@ class LinearSystem:
     def simulate(self, x0: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Outputs (T, Dy) and states (T, Dx) of a free run over inputs (T, Du) from the first state `x0`."""
         x = propagate(self.A, (u @ self.B.T).T[:, :, None], np.asarray(x0)[:, None])[:, :, 0].T
-        return x @ self.C.T + u @ self.D.T, x
+        return x @ self.C.T + u @ self.D.T + self.offset, x
 
     def free_response(self, length: int) -> np.ndarray:
         """The matrices C A^t for t = 0 .. length-1, as (T, Dy, Dx): what a first state does to the outputs."""
@@ -43,9 +40,15 @@ class LinearSystem:
 
     def first_state(self, record: Record) -> np.ndarray:
         """The first state whose free run is nearest, in least squares, to all that was measured in the record."""
+        return self.nearest_run(record)[0]
+
+    def nearest_run(self, record: Record) -> tuple[np.ndarray, np.ndarray]:
+        """That first state, and the errors (M,) that its run leaves in the M measured values."""
         forced, _ = self.simulate(np.zeros(self.order), record.u)
         known = ~np.isnan(record.y)
-        return np.linalg.lstsq(self.free_response(len(record))[known], (record.y - forced)[known], rcond=_SMALL)[0]
+        response, target = self.free_response(len(record))[known], (record.y - forced)[known]
+        x0 = np.linalg.lstsq(response, target, rcond=_SMALL)[0]
+        return x0, target - response @ x0
 
     def states(self, record: Record) -> np.ndarray:
         """State trajectory (T, Dx) of the free run that fits the whole record best."""
@@ -57,7 +60,7 @@ class LinearSystem:
 
     def transformed(self, T: np.ndarray, inverse: np.ndarray) -> Self:
         """The same system with the state T x."""
-        return type(self)(T @ self.A @ inverse, T @ self.B, self.C @ inverse, self.D)
+        return type(self)(T @ self.A @ inverse, T @ self.B, self.C @ inverse, self.D, self.offset)
 
     def normalised(self, records: Sequence[Record]) -> Self:
         """The same system with coordinates in which the states of the records are uncorrelated with unit variance."""
@@ -108,6 +111,9 @@ def stabilised(A: np.ndarray, limit: float = MAX_RADIUS) -> np.ndarray:
         block = slice(row, row + size)
         radius = spectral_radius(T[block, block])
         if radius > limit:
-            T[block, block] *= limit * (1.0 - 1e-9) / radius  # a hair inside, so that rounding cannot undo it
+            T[block, block] *= limit / radius
         row += size
-    return Q @ T @ Q.T
+    guarded = Q @ T @ Q.T
+    while (radius := spectral_radius(guarded)) > limit:  # rounding, which eigenvalues drawn to one place amplify
+        guarded *= (1.0 - 1e-9) * limit / radius
+    return guarded

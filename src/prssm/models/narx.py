@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -33,19 +33,31 @@ class NarxConfig(Options):
     seed: int = option(0, "seed of random starts and random subsets", minimum=0)
 
 
+class Learnt(NamedTuple):
+    """What a method learns: posteriors whose arrays lead with the output axis, and the two noises (Dy,)."""
+
+    gps: Conditional
+    process_std: np.ndarray
+    output_std: np.ndarray
+    training: TrainingLog
+
+
 @dataclass(frozen=True, eq=False)
 class NarxModel:
     """What a fit has learnt: a posterior (arrays lead with the output axis) and what surrounds it."""
 
     gps: Conditional
-    noise_std: np.ndarray  # (Dy,) of the difference between function value and measurement
+    process_std: np.ndarray  # (Dy,) noise that enters the window with each new output
+    output_std: np.ndarray  # (Dy,) noise that is in the measurements alone
     usual_mean: np.ndarray  # (Dy,) training outputs: the start where nothing was measured
     usual_std: np.ndarray
     lags: int
 
 
 class NarxEstimator(Estimator):
-    """y_t = f(y_{t-1}..y_{t-L}, u_{t-1}..u_{t-L}), one GP for each output on the same window.
+    """y_t = f(y_{t-1}..y_{t-L}, u_{t-1}..u_{t-L}) + process noise, one GP for each output on the same window.
+
+    The window holds outputs without sensor noise; a method whose window is the measurements has no sensor noise.
 
     A free run is given the first L samples and reproduces them; it predicts from row L on. The `warmup` rows after that
     serve only to bridge gaps among the first L. Without any measured output it starts from the training mean and spread.
@@ -53,7 +65,6 @@ class NarxEstimator(Estimator):
 
     config: Any
     model_: NarxModel
-    noise_enters_window: ClassVar[bool]  # whether the window holds measurements (noise included) or noise-free outputs
 
     @property
     def warmup(self) -> int:
@@ -66,42 +77,43 @@ class NarxEstimator(Estimator):
         return self.model_.lags
 
     @abstractmethod
-    def _learn(self, records: list[Record], lags: int, session: Session) -> tuple[Conditional, np.ndarray, TrainingLog]:
-        """Posteriors, noise deviations and the training log from scaled records."""
+    def _learn(self, records: list[Record], lags: int, session: Session) -> Learnt:
+        """The method's own part of a fit, from scaled records."""
 
     def _fit(self, records: list[Record], session: Session) -> None:
         lags = self.config.lags or choose_lags(records)
-        gps, noise_std, self.training_ = self._learn(records, lags, session)
+        learnt = self._learn(records, lags, session)
         y = np.concatenate([record.y for record in records])
-        self.model_ = NarxModel(gps, np.asarray(noise_std), np.nanmean(y, axis=0), np.nanstd(y, axis=0), lags)
+        self.model_ = NarxModel(learnt.gps, np.asarray(learnt.process_std), np.asarray(learnt.output_std),
+                                np.nanmean(y, axis=0), np.nanstd(y, axis=0), lags)
+        self.training_ = learnt.training
 
     def _simulate(self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int) -> Simulated:
         model, lags = self.model_, min(self.model_.lags, len(u))
         given, given_var = self._given_rows(y_start, lags)
-        noise_var = model.noise_std**2
-        entering = noise_var if self.noise_enters_window else np.zeros_like(noise_var)
-        start_std = np.sqrt(given_var + noise_var)
-        start = Window(given[::-1].ravel(), np.diag((start_std**2 - entering)[::-1].ravel()))
+        process_var, output_var = model.process_std**2, model.output_std**2
+        start_std = np.sqrt(given_var + process_var + output_var)
+        start = Window(given[::-1].ravel(), np.diag((given_var + output_var)[::-1].ravel()))
         if len(u) <= model.lags:
-            run = _nothing_to_run(start, len(noise_var))
+            run = _nothing_to_run(start, len(output_var))
         else:
-            run = free_run(model.gps, jnp.asarray(entering), jax.tree.map(jnp.asarray, start),
+            run = free_run(model.gps, jnp.asarray(process_var), jax.tree.map(jnp.asarray, start),
                            jnp.asarray(lagged(u, lags)), self.config.propagation)
             run = jax.tree.map(np.asarray, run)
-        std = np.sqrt(np.maximum(np.diagonal(run.covariance, axis1=1, axis2=2), 0.0) + noise_var)
+        std = np.sqrt(np.maximum(np.diagonal(run.covariance, axis1=1, axis2=2), 0.0) + process_var + output_var)
         drawn = None
         if samples is not None:
             random = np.random.default_rng(seed)
             first = given + start_std * random.standard_normal((samples, *given.shape))
-            path = draw_paths(run, entering, start, samples, random)
-            path += np.sqrt(noise_var - entering) * random.standard_normal(path.shape)
+            path = draw_paths(run, process_var, start, samples, random)
+            path += model.output_std * random.standard_normal(path.shape)
             drawn = np.concatenate([first, path], axis=1)
         return Simulated(np.concatenate([given, run.mean]), np.concatenate([start_std, std]), drawn)
 
     def _given_rows(self, y_start: np.ndarray, lags: int) -> tuple[np.ndarray, np.ndarray]:
         """The first L outputs (gaps bridged) and their variance: zero, or the training spread where none was measured."""
         model = self.model_
-        shape = (lags, len(model.noise_std))
+        shape = (lags, len(model.output_std))
         if len(y_start) < lags or len(y_start) < 2:
             y_start = np.concatenate([y_start, np.full((max(lags, 2) - len(y_start), shape[1]), np.nan)])
         filled = Record(None, y_start).outputs_filled()[:lags]
@@ -112,8 +124,8 @@ class NarxEstimator(Estimator):
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         model, kernel = self.model_, self.model_.gps.kernel
         arrays = {"log_std": kernel.log_std, "log_lengthscale": kernel.log_lengthscale, "zeta": model.gps.zeta,  # type: ignore[attr-defined]
-                  "weights": model.gps.weights, "quadratic": model.gps.quadratic, "noise_std": model.noise_std,
-                  "usual_mean": model.usual_mean, "usual_std": model.usual_std}
+                  "weights": model.gps.weights, "quadratic": model.gps.quadratic,
+                  "process_std": model.process_std, "output_std": model.output_std, "usual_mean": model.usual_mean, "usual_std": model.usual_std}
         values, curves = self.training_.to_parts() if self.training_ else ({}, {})
         return ({"lags": model.lags, "training": values},
                 {name: np.asarray(array) for name, array in arrays.items()}
@@ -122,7 +134,8 @@ class NarxEstimator(Estimator):
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         kernel = SquaredExponential(jnp.asarray(arrays["log_std"]), jnp.asarray(arrays["log_lengthscale"]))
         gps = Conditional(kernel, *(jnp.asarray(arrays[name]) for name in ("zeta", "weights", "quadratic")))
-        self.model_ = NarxModel(gps, arrays["noise_std"], arrays["usual_mean"], arrays["usual_std"], int(values["lags"]))
+        surroundings = (arrays[name] for name in ("process_std", "output_std", "usual_mean", "usual_std"))
+        self.model_ = NarxModel(gps, *surroundings, int(values["lags"]))
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
 

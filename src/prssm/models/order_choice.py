@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from prssm.data.record import Record
+from prssm.data.scaling import Scaler
 from prssm.models.initial_state import InitialState
 from prssm.models.linear_system import MAX_RADIUS, LinearSystem, spectral_radius
-from prssm.models.output_error import identify, squared_error
+from prssm.models.output_error import identify, measured, squared_error
 
 FOLDS = 2  # halves: a free run as long as the data is a hard test, and drifts that a short stretch hides show in it
-RADII = (MAX_RADIUS, 0.995, 0.98, 0.95)  # limits of the poles, from any memory to twenty samples of it
+RADII = (MAX_RADIUS, 0.98, 0.95)  # limits of the poles, from any memory to twenty samples of it
 _PATIENCE = 2  # orders without improvement before the search ends
 _SHORTEST = 16  # rows of a stretch that is worth predicting
 _TIE = 0.02  # held-out errors this close, relative to the best, are equal: the simpler model wins
@@ -84,16 +85,26 @@ def hold_out(records: Sequence[Record], order: int, warmup: int, starts: int) ->
 
 
 def _hold_out(records: Sequence[Record], order: int, warmup: int, starts: int, max_radius: float) -> HeldOut | None:
-    """None where the data are too short, or where some output is measured in no held-out row after the warm-up."""
+    """None where the data are too short, or where some output is not measured in what is fitted or in what is held out."""
     errors, radius = [], 0.0
     for fit, held_out in splits(records):
+        if np.isnan(np.concatenate([record.y for record in fit])).all(axis=0).any():
+            return None
+        centre = _centring(fit)
+        fit = [centre.scale(record) for record in fit]
         system = identify(fit, order, starts=starts, random_starts=0, max_radius=max_radius)
         start = InitialState.fit(system, fit)
-        errors += [_free_run_error(system, start, record, warmup) for record in held_out]
+        errors += [_free_run_error(system, start, centre.scale(record), warmup) for record in held_out]
         radius = max(radius, spectral_radius(system.A))
-    measured = [~np.isnan(error[warmup:]) for error in errors]
-    complete = errors and np.concatenate(measured).any(axis=0).all()
+    there = [~np.isnan(error[warmup:]) for error in errors]
+    complete = errors and np.concatenate(there).any(axis=0).all()
     return HeldOut(errors, warmup, max_radius, radius) if complete else None
+
+
+def _centring(records: Sequence[Record]) -> Scaler:
+    """Removes the means of what is fitted: the means of all data would tell something of what is held out."""
+    means = Scaler.fit(records)
+    return Scaler(means.u_mean, np.ones_like(means.u_mean), means.y_mean, np.ones_like(means.y_mean))
 
 
 def _free_run_error(system: LinearSystem, start: InitialState, record: Record, warmup: int) -> np.ndarray:
@@ -120,7 +131,7 @@ def _first_good(errors: Sequence[float]) -> int:
 def information(records: Sequence[Record], order: int, starts: int) -> float:
     """An error inflated for the number of parameters (Bayes's criterion, as a deviation), for data too short to hold out."""
     system = identify(records, order, starts=starts, random_starts=0)
-    count = sum(int((~np.isnan(record.y)).sum()) for record in records)
+    count = measured(records)
     rms = np.sqrt(squared_error(system, records) / count)
     return float(rms * np.exp(0.5 * parameters(system, len(records)) * np.log(count) / count))
 
@@ -128,4 +139,4 @@ def information(records: Sequence[Record], order: int, starts: int) -> float:
 def parameters(system: LinearSystem, records: int) -> int:
     """Free parameters: those that no change of the state's coordinates can undo, and the first states."""
     outputs, inputs = system.D.shape
-    return system.order * (inputs + outputs + records) + outputs * inputs
+    return system.order * (inputs + outputs + records) + outputs * (inputs + 1)

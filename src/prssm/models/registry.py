@@ -15,6 +15,10 @@ METHODS = {
     "linear": "prssm.models.linear:LinearSSM",
     "prssm": "prssm.models.prssm:PRSSM",
     "gp-narx": "prssm.models.gp_narx:GPNARX",
+    "nigp": "prssm.models.nigp:NIGP",
+    "revarb1": "prssm.models.revarb:REVARB",
+    "revarb2": "prssm.models.revarb:REVARB2",
+    "ss-gp-ssm": "prssm.models.ss_gp_ssm:SSGPSSM",
 }
 
 

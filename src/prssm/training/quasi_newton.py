@@ -27,7 +27,7 @@ class Ascent:
 
 def maximise(objective: Objective, start: Any, data: tuple, iterations: int, lower: Any = None, upper: Any = None,
              watch: Watch = lambda iteration, value: None) -> Ascent:
-    """Climb from `start`; `lower` and `upper` are trees like `start`. An objective that is nowhere finite gives value NaN."""
+    """Climb from `start`; `lower` and `upper` are trees like `start`. An objective nowhere finite gives value NaN."""
     best: dict[str, Any] = {"cost": np.inf, "at": None}
     curve: list[float] = []
 

@@ -1,0 +1,115 @@
+"""Deterministic training that can be interrupted: L-BFGS in legs, each of which starts its memory anew.
+
+Because a leg depends on nothing but the parameters it starts from, a run that is resumed at the last whole leg is the
+same run. A restart is finished when its legs are used up or when one of the last phase gains too little.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from prssm.foundation.errors import TrainingError, TrainingInterrupted
+from prssm.training.checkpoint import Checkpoint
+from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
+from prssm.training.quasi_newton import Objective, maximise
+from prssm.training.session import Session
+
+LEG = 100  # iterations of a leg
+
+
+@dataclass(frozen=True, eq=False)
+class Phase:
+    """So many iterations within a box of parameters; equal limits hold a parameter fixed."""
+
+    iterations: int
+    lower: Any
+    upper: Any
+
+
+Legs = list[tuple[Phase, int]]
+
+
+def train(objective: Objective, starts: Any, data: tuple, phases: Sequence[Phase], least_gain: float, session: Session,
+          fingerprint: str) -> tuple[Any, TrainingLog]:
+    """Train each of `starts` (arrays lead with the restart axis) through the phases; the best one's parameters.
+
+    The last phase ends early when a whole leg gains less than `least_gain`.
+    """
+    legs = [(phase, min(LEG, phase.iterations - done)) for phase in phases for done in range(0, phase.iterations, LEG)]
+    checkpoint = Checkpoint(session.checkpoint, fingerprint)
+    state = _begin(starts, legs)
+    if session.resume:
+        state = checkpoint.load(state)
+    total = len(state["next_leg"]) * sum(steps for _, steps in legs)
+    session.progress.start(total, int(state["iteration"]), "training")
+    try:
+        _run(objective, state, data, legs, least_gain, session, checkpoint)
+    except KeyboardInterrupt:
+        checkpoint.save(state)
+        where = f"; resume from {checkpoint.path}" if checkpoint.path else " (no checkpoint file was named)"
+        raise TrainingInterrupted(f"training interrupted at iteration {int(state['iteration'])} of {total}{where}") from None
+    finally:
+        session.progress.stop()
+    checkpoint.save(state)
+    return _choose(objective, state, data, legs)
+
+
+def _begin(starts: Any, legs: Legs) -> dict[str, Any]:
+    restarts = jax.tree.leaves(starts)[0].shape[0]
+    return {"parameters": jax.tree.map(np.array, starts), "iteration": np.asarray(0), "seconds": np.asarray(0.0),
+            "next_leg": np.zeros(restarts, dtype=np.int64), "curve": np.full((restarts, len(legs)), np.nan)}
+
+
+def _run(objective: Objective, state: dict[str, Any], data: tuple, legs: Legs, least_gain: float, session: Session,
+         checkpoint: Checkpoint) -> None:
+    """Restart by restart, leg by leg; `state` changes only when a leg is complete."""
+    saved_at = time.monotonic()
+    for restart in range(len(state["next_leg"])):
+        while state["next_leg"][restart] < len(legs):
+            _one_leg(objective, state, data, restart, legs, least_gain, session)
+            if time.monotonic() - saved_at > session.checkpoint_seconds:
+                checkpoint.save(state)
+                saved_at = time.monotonic()
+
+
+def _one_leg(objective: Objective, state: dict[str, Any], data: tuple, restart: int, legs: Legs, least_gain: float,
+             session: Session) -> None:
+    index, before, begun = int(state["next_leg"][restart]), int(state["iteration"]), time.perf_counter()
+    phase, steps = legs[index]
+    ascent = maximise(objective, _of(state["parameters"], restart), data, steps, phase.lower, phase.upper,
+                      lambda done, value: session.progress.update(before + done, {"bound": value}))
+    previous = state["curve"][restart, index - 1] if index else -np.inf
+    ended = not np.isfinite(ascent.value) or (phase is legs[-1][0] and ascent.value - previous < least_gain)
+    for array, new in zip(jax.tree.leaves(state["parameters"]), jax.tree.leaves(ascent.parameters), strict=True):
+        array[restart] = new
+    state["curve"][restart, index] = ascent.value
+    state["next_leg"][restart] = len(legs) if ended else index + 1
+    state["seconds"] = state["seconds"] + (time.perf_counter() - begun)
+    state["iteration"] = np.asarray(before + steps)
+
+
+def _of(parameters: Any, restart: int) -> Any:
+    return jax.tree.map(lambda array: jnp.asarray(array[restart]), parameters)
+
+
+def _choose(objective: Objective, state: dict[str, Any], data: tuple, legs: Legs) -> tuple[Any, TrainingLog]:
+    curve, reached = state["curve"], np.cumsum([steps for _, steps in legs], dtype=np.int64)
+    if not legs:  # no iteration was asked for: the starts are compared as they are
+        values = [float(objective(_of(state["parameters"], restart), *data)) for restart in range(len(curve))]
+        curve, reached = np.array(values)[:, None], np.zeros(1, dtype=np.int64)
+    ran = np.isfinite(curve)
+    final = np.array([row[known][-1] if known.any() else np.nan for row, known in zip(curve, ran, strict=True)])
+    if not ran.any():
+        raise TrainingError(f"all {len(final)} restarts diverged: the bound is not finite where they start; check the "
+                            f"data's scale, use fewer lags or fewer inducing inputs")
+    used = ran.any(axis=0)
+    held = np.where(ran, curve, final[:, None])[:, used]  # a restart that ended early keeps its last value
+    outcomes = tuple(CONVERGED if np.isfinite(value) else f"{DIVERGED} at the start" for value in final)
+    kept = int(np.nanargmax(final))
+    log = TrainingLog(reached[used], held, final, outcomes, kept, float(state["seconds"]), "bound")
+    return jax.tree.map(lambda array: array[kept], state["parameters"]), log
