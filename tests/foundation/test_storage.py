@@ -12,8 +12,8 @@ from hypothesis.extra import numpy as hnp
 from prssm.foundation import storage
 from prssm.foundation.errors import ModelFileError
 
-ARRAYS = st.dictionaries(st.text("abc.", min_size=1, max_size=5), hnp.arrays(np.float64, hnp.array_shapes(max_dims=3, max_side=3)),
-                         max_size=4)
+ARRAYS = st.dictionaries(st.text("abc.", min_size=1, max_size=5),
+                         hnp.arrays(np.float64, hnp.array_shapes(max_dims=3, max_side=3)), max_size=4)
 
 
 @given(arrays=ARRAYS, text=st.text(max_size=20))
@@ -43,7 +43,7 @@ def test_damage_inside_is_noticed(model_file):
     data = bytearray(model_file.read_bytes())
     data[len(data) // 2] ^= 0xFF
     model_file.write_bytes(bytes(data))
-    with pytest.raises(ModelFileError, match="a.prssm"):
+    with pytest.raises(ModelFileError, match=r"a\.prssm"):
         storage.read(model_file, "model")
 
 

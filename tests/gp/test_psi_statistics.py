@@ -37,6 +37,7 @@ def covariance(kernel, x, zeta):
 
 def test_monte_carlo_agrees_within_the_standard_error():
     kernel, zeta, mean, var = case(0)
+    zeta, mean = 0.4 * zeta, 0.4 * mean  # near each other, so that no product hangs on a few rare draws
     count = 200_000
     x = mean + np.sqrt(var) * np.random.default_rng(1).standard_normal((count, *mean.shape))
     k = covariance(kernel, x, zeta)  # (count, N, P)

@@ -173,10 +173,12 @@ def test_gradient_of_the_elbo_agrees_with_finite_differences():
         value = jax.jit(lambda m: Objective(4, 2, 5, 3)(m, data, jax.random.key(0)))
         gradient = jax.jit(jax.grad(value))(model)
         rng, step = np.random.default_rng(0), 1e-6
-        for leaf_of in (lambda m: m.transition.gp.zeta, lambda m: m.transition.gp.z_mean, lambda m: m.recognition.mean_weight,
+        for leaf_of in (lambda m: m.transition.gp.zeta, lambda m: m.transition.gp.z_mean,
+                        lambda m: m.recognition.mean_weight,
                         lambda m: m.log_output_std, lambda m: m.transition.gp.kernel.log_lengthscale):
             direction = jnp.asarray(rng.normal(size=leaf_of(model).shape))
-            ahead, behind = (value(eqx.tree_at(leaf_of, model, leaf_of(model) + sign * step * direction)) for sign in (1, -1))
+            ahead, behind = (value(eqx.tree_at(leaf_of, model, leaf_of(model) + sign * step * direction))
+                             for sign in (1, -1))
             numeric = float(ahead - behind) / (2 * step)
             assert float(jnp.sum(leaf_of(gradient) * direction)) == pytest.approx(numeric, rel=1e-4, abs=1e-6)
 
@@ -185,5 +187,6 @@ def test_engines_give_the_same_elbo():
     with double_precision():
         model, data = recognised(), TrainingData.of(windows.sliding([linear_record(10)], 5))
         objective = Objective(5, 2, 4, 3)
-        fast, oracle = (float(jax.jit(replace(objective, engine=engine))(model, data, jax.random.key(0))) for engine in ("adjoint", "scan"))
+        fast, oracle = (float(jax.jit(replace(objective, engine=engine))(model, data, jax.random.key(0)))
+                        for engine in ("adjoint", "scan"))
     assert fast == pytest.approx(oracle, rel=1e-12)

@@ -67,7 +67,6 @@ def test_the_paper_tables_are_the_defaults():
     assert (PAPER.inducing, PAPER.samples, PAPER.batch, PAPER.horizon, PAPER.latent_dim) == (20, 50, 10, 100, 4)
     assert (PAPER.z_mean_std, PAPER.z_std, PAPER.process_std, PAPER.output_std) == (0.05, 0.01, 0.002, 1.0)
     assert (PAPER.zeta_range, PAPER.signal_std, PAPER.lengthscale**2) == (2.0, 0.5, pytest.approx(2.0))
-    assert prssm.PRSSM("paper").config is not None
     assert prssm.PRSSM("paper").config == PAPER
 
 
@@ -128,7 +127,7 @@ def test_an_emission_with_arrays_is_trained():
 
 
 def test_an_emission_of_the_wrong_shape_is_refused():
-    with pytest.raises(OptionError, match=r"emission: expected a function of a state \(2,\) to an output \(1,\), got .*\(2,\)"):
+    with pytest.raises(OptionError, match=r"emission: expected .* a state \(2,\) to an output \(1,\), got .*\(2,\)"):
         prssm.PRSSM(**(SMALL | {"emission": lambda x: x})).fit(saturating_drive(80))
 
 

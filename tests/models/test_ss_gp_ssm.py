@@ -9,7 +9,9 @@ from prssm.foundation.errors import ModelFileError, OptionError, TrainingInterru
 from prssm.foundation.precision import double_precision
 from prssm.models.ss_gp_ssm_config import PAPER
 
-SMALL = {"iterations": 12, "particles": 5, "n_basis_x": 3, "n_basis_u": 2, "posterior_samples": 4, "simulation_samples": 20}
+# one structure for all small fits, so that it is compiled once
+SMALL = {"iterations": 12, "particles": 5, "n_basis_x": 3, "n_basis_u": 2, "posterior_samples": 4, "simulation_samples": 20,
+         "chains": 2}
 
 
 def step(x, u):
@@ -93,9 +95,13 @@ class StopAt:
     def stop(self): ...
 
 
+def two_records():
+    return [saturating(40), saturating(25, seed=1)]
+
+
 def test_an_interrupted_run_resumes_to_the_same_model(tmp_path):
-    records = [saturating(40), saturating(25, seed=1)]
-    path, options = tmp_path / "run.ckpt", SMALL | {"iterations": 24, "chains": 2}
+    records = two_records()
+    path, options = tmp_path / "run.ckpt", SMALL | {"iterations": 24}
     whole = prssm.SSGPSSM(**options).fit(records)
     with pytest.raises(TrainingInterrupted, match="at iteration 10 of 24; resume from"):
         prssm.SSGPSSM(**options).fit(records, checkpoint=path, progress=StopAt(10))
@@ -109,7 +115,7 @@ def test_an_interrupted_run_resumes_to_the_same_model(tmp_path):
 
 
 def test_chains_differ_and_the_likelier_one_is_kept():
-    model = prssm.SSGPSSM(**(SMALL | {"chains": 2})).fit(saturating(40))
+    model = prssm.SSGPSSM(**SMALL).fit(two_records())
     final = model.training_.final
     assert final[0] != final[1]
     assert model.training_.kept == np.argmax(final)
@@ -119,7 +125,7 @@ def test_chains_differ_and_the_likelier_one_is_kept():
 
 
 def test_hyper_parameters_can_be_kept_fixed():
-    model = prssm.SSGPSSM(**(SMALL | {"hyper": "fixed", "mean": "zero"})).fit(saturating(40))
+    model = prssm.SSGPSSM(**(SMALL | {"hyper": "fixed", "mean": "zero"})).fit(two_records())
     np.testing.assert_allclose(np.exp(model.draws_.hyper), np.tile([3.0, 2.0, 2.0, 2.0], (4, 1)))
     np.testing.assert_array_equal(model.structure_.F, 0.0)
 
@@ -136,7 +142,7 @@ def test_kept_models_lie_after_the_burn_in_and_within_the_run(iterations, sample
     assert config.first_kept + config.thinning * (config.kept_count - 1) < iterations
 
 
-def test_options_that_cannot_work_are_named():
+def test_options_that_cannot_work_are_named(learnt):
     record = saturating(40)
     two = prssm.Record(record.u, np.concatenate([record.y, record.y**2], axis=1))
     with pytest.raises(OptionError, match="latent_dim: expected at least 2, the number of outputs, got 1"):
@@ -146,4 +152,4 @@ def test_options_that_cannot_work_are_named():
     with pytest.raises(OptionError, match=r"burn_in: expected less than 1, got 1\.0"):
         prssm.SSGPSSM(burn_in=1.0)
     with pytest.raises(OptionError, match="samples: expected at least 2 trajectories, got 1"):
-        prssm.SSGPSSM(**SMALL).fit(record).simulate(record, samples=1)
+        learnt.simulate(record, samples=1)

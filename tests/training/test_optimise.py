@@ -25,8 +25,8 @@ def hill(parameters, data, key, weight):
 
 def run(start, data, iterations=300, seed=0, session=None):
     with double_precision():
-        return optimise(hill, {"x": jnp.asarray(start)}, jnp.asarray(data), Schedule(iterations, 0.05, 0.05), jax.random.key(seed),
-                        session or Session(Silent()), "test")
+        return optimise(hill, {"x": jnp.asarray(start)}, jnp.asarray(data), Schedule(iterations, 0.05, 0.05),
+                        jax.random.key(seed), session or Session(Silent()), "test")
 
 
 def test_finds_the_maximum_and_keeps_the_best_restart():
@@ -132,8 +132,9 @@ def test_the_regulariser_weight_reaches_the_objective_and_restarts_are_compared_
 
     with double_precision():
         args = ({"x": jnp.asarray([[0.0]])}, jnp.asarray([2.0]))
-        warming, log = optimise(pulled, *args, Schedule(300, 0.05, 0.05, warmup=10**9), jax.random.key(0), Session(Silent()), "a")
-        full, _ = optimise(pulled, *args, Schedule(300, 0.05, 0.001), jax.random.key(0), Session(Silent()), "b")
+        rest = (jax.random.key(0), Session(Silent()), "test")
+        warming, log = optimise(pulled, *args, Schedule(300, 0.05, 0.05, warmup=10**9), *rest)
+        full, _ = optimise(pulled, *args, Schedule(300, 0.05, 0.001), *rest)
     assert float(warming["x"][0]) == pytest.approx(2.0, abs=0.05)  # the regulariser has hardly begun
     assert float(full["x"][0]) == pytest.approx(1.0, abs=0.02)
     assert log.final[0] == pytest.approx(-((warming["x"][0] - 2.0) ** 2) - warming["x"][0] ** 2)

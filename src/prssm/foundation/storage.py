@@ -61,7 +61,8 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ModelFileError(f"{path}: not a prssm file: its header says format {_field(header, 'format')!r}")
     if header.get("format_version") != FORMAT_VERSION:
-        raise ModelFileError(f"{path}: file format version {header.get('format_version')!r}, this program reads {FORMAT_VERSION}")
+        raise ModelFileError(f"{path}: file format version {header.get('format_version')!r}, "
+                             f"this program reads {FORMAT_VERSION}")
     if header.get("kind") != kind:
         raise ModelFileError(f"{path}: expected a {kind} file, got a {header.get('kind')}")
     return header, arrays

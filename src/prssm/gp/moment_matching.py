@@ -16,6 +16,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float
 
@@ -47,11 +48,14 @@ def match_moments(gps: Conditional, mean: Float[Array, " Dr"], covariance: Float
                   known: Float[Array, " Dk"]) -> Moments:
     """Moments of f = (f_1..f_Dy) where the arrays of `gps` lead with the output axis."""
     single = jax.vmap(lambda gp: _expected(gp, mean, covariance, known))(gps)
-    over_b = jax.vmap(_mean_covariance, in_axes=(None, 0, None, 0, None))
-    spread = jax.vmap(over_b, in_axes=(0, None, 0, None, None))(gps, gps, single, single, covariance)
-    intrinsic = jax.vmap(lambda gp, part: _expected_variance(gp, part, covariance))(gps, single)
     means = jnp.sum(gps.weights * single.q, axis=1)
-    return Moments(means, spread + jnp.diag(intrinsic), single.cross.T)
+    joint = jnp.diag(jax.vmap(lambda gp, part: _variance(gp, part, covariance))(gps, single))
+    first, second = np.triu_indices(len(means), 1)
+    if len(first):
+        of = lambda chosen: jax.tree.map(lambda leaf: leaf[chosen], (gps.weights, single))  # noqa: E731
+        pairs = jax.vmap(lambda a, b: a[0] @ _kernel_covariance(a[1], b[1], covariance) @ b[0])(of(first), of(second))
+        joint = joint.at[first, second].set(pairs).at[second, first].set(pairs)
+    return Moments(means, joint, single.cross.T)
 
 
 def _expected(gp: Conditional, mean: Array, covariance: Array, known: Array) -> _Expected:
@@ -83,12 +87,9 @@ def _kernel_covariance(a: _Expected, b: _Expected, covariance: Array) -> Float[A
     return a.q[:, None] * b.q * jnp.expm1(jnp.minimum(exponent, _LARGEST_EXPONENT))
 
 
-def _mean_covariance(gp_a: Conditional, gp_b: Conditional, a: _Expected, b: _Expected, covariance: Array) -> Array:
-    """Covariance of the two posterior means as x varies."""
-    return gp_a.weights @ _kernel_covariance(a, b, covariance) @ gp_b.weights
-
-
-def _expected_variance(gp: Conditional, part: _Expected, covariance: Array) -> Array:
-    """E[k_xx - k' Q k]: what the posterior does not know, averaged over x."""
-    explained = part.q @ gp.quadratic @ part.q + jnp.sum(gp.quadratic * _kernel_covariance(part, part, covariance))
-    return jnp.maximum(jnp.exp(2.0 * gp.kernel.log_std) - explained, 0.0)  # type: ignore[attr-defined]
+def _variance(gp: Conditional, part: _Expected, covariance: Array) -> Array:
+    """Of one output: how its mean varies with x, and E[k_xx - k' Q k], what the posterior does not know."""
+    kernels = _kernel_covariance(part, part, covariance)
+    explained = part.q @ gp.quadratic @ part.q + jnp.sum(gp.quadratic * kernels)
+    unknown = jnp.maximum(jnp.exp(2.0 * gp.kernel.log_std) - explained, 0.0)  # type: ignore[attr-defined]
+    return gp.weights @ kernels @ gp.weights + unknown

@@ -32,7 +32,7 @@ class BoxBasis(eqx.Module):
     def frequencies(self) -> Float[Array, "M D"]:
         """omega of each product, the last dimension running fastest."""
         index = np.array(list(itertools.product(range(1, self.count + 1), repeat=len(self.half_width))))
-        return jnp.pi * index / (2.0 * self.half_width)
+        return jnp.pi * jnp.asarray(index) / (2.0 * self.half_width)
 
     def __call__(self, x: Float[Array, "... D"]) -> Float[Array, "... M"]:
         """phi_j(x) for all products j, in the order of `frequencies`."""

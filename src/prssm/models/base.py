@@ -6,7 +6,7 @@ What is the same for all (checks, scaling, hiding the outputs after the warm-up,
 
 import inspect
 import os
-from abc import ABC, abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,6 @@ import numpy as np
 from prssm.data.coerce import as_records, check_alike, check_training
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
-from prssm.foundation import storage
 from prssm.foundation.errors import DataError, NotFittedError, OptionError, did_you_mean
 from prssm.foundation.options import Options
 from prssm.foundation.precision import double_precision
@@ -38,7 +37,7 @@ class Simulated:
     state_std: np.ndarray | None = None
 
 
-class _SignatureFromConfig(type(ABC)):  # type: ignore[misc]
+class _SignatureFromConfig(ABCMeta):
     """Shows the options of `Config` in a class's signature, for help() and completion."""
 
     @property
@@ -50,8 +49,8 @@ class _SignatureFromConfig(type(ABC)):  # type: ignore[misc]
         return inspect.Signature(parameters)
 
 
-class Estimator(ABC, metaclass=_SignatureFromConfig):
-    """Base of all methods, with scikit-learn's manners: options in the constructor, `fit` returns self, results end in `_`."""
+class Estimator(metaclass=_SignatureFromConfig):
+    """Base of all methods, with scikit-learn's manners: `fit` returns self, what it has learnt ends in `_`."""
 
     name: ClassVar[str]
     Config: ClassVar[type[Options]]

@@ -28,7 +28,7 @@ class StateSpaceModel(eqx.Module):
     recognition: Recognition | None
     log_output_std: Float[Array, " Dy"]
 
-    def first_state(self, y: Float[Array, "L Dy"], u: Float[Array, "L Du"]) -> tuple[Float[Array, " Dx"], Float[Array, " Dx"]]:
+    def first_state(self, y: Float[Array, "L Dy"], u: Float[Array, "L Du"]) -> tuple[Array, Array]:
         """Mean and log standard deviation of q(x_1)."""
         if self.recognition is None:
             zeros = jnp.zeros_like(self.transition.log_process_std)

@@ -36,7 +36,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Estimator:
         with double_precision():
             model._restore(header["learnt"], _under("learnt.", arrays))
     except (KeyError, TypeError, OptionError) as error:
-        raise ModelFileError(f"{path}: the model's description is incomplete or does not fit this version: {error}") from None
+        raise ModelFileError(f"{path}: its description is incomplete or does not fit this version: {error}") from None
     return model
 
 

@@ -2,7 +2,7 @@
 
 From the measured outputs of the first L rows of a sub-trajectory the model runs freely by moment matching, and is judged by
 the log-density of every measurement on the way: sum_t log N(y_t; mean_t, var_t + sigma_y^2). The gradient goes through the
-whole run. The KL divergence of the inducing outputs from their prior keeps 100 pseudo-points from learning the noise.
+whole run. The KL divergence of the function at the pseudo inputs from its prior keeps 100 of them from learning noise.
 """
 
 import hashlib
@@ -22,7 +22,9 @@ from prssm.data.record import Record
 from prssm.foundation.errors import DataError
 from prssm.foundation.options import option
 from prssm.gp.fitc import FITC
-from prssm.gp.sparse import Conditional, SparseGP
+from prssm.gp.linalg import JITTER
+from prssm.gp.pseudo_data import PseudoData
+from prssm.gp.sparse import Conditional
 from prssm.models.gp_narx import GPNARXConfig, fit_fitc
 from prssm.models.narx import Learnt, NarxConfig, NarxEstimator, stacked
 from prssm.models.narx_run import Window, step_moments
@@ -40,7 +42,7 @@ class MSGPConfig(NarxConfig):
 
     inducing: int = option(100, "inducing points of each output's GP (fewer if there are fewer windows)", minimum=1)
     horizon: int = option(50, "steps that a training run predicts (fewer where the shortest record has fewer)", minimum=1)
-    batch: int = option(10, "sub-trajectories in a step of the optimiser", minimum=1)
+    batch: int = option(5, "sub-trajectories in a step of the optimiser", minimum=1)
     iterations: int = option(300, "steps of the optimiser (Adam)", minimum=0)
     learning_rate: float = option(0.02, "step size of the optimiser", above=0.0)
     start_iterations: int = option(100, "iterations of the one-step fit (FITC) from which training starts", minimum=0)
@@ -51,13 +53,13 @@ PAPER = MSGPConfig()
 
 
 class MultiStepModel(eqx.Module):
-    """What is trained: a GP for each output (arrays lead with the output axis) and the sensor noise."""
+    """What is trained: a pseudo data set for each output (arrays lead with the output axis) and the sensor noise."""
 
-    gp: SparseGP
+    gp: PseudoData
     log_output_std: Float[Array, " Dy"]
 
     def condition(self) -> Conditional:
-        return jax.vmap(SparseGP.condition)(self.gp)
+        return jax.vmap(PseudoData.condition)(self.gp)
 
 
 class Trajectories(NamedTuple):
@@ -83,7 +85,7 @@ class LongTermObjective:
         gps = model.condition()
         densities = jax.vmap(lambda start: self.run_density(gps, model.log_output_std, data, start))(chosen)
         weight = data.steps / (self.batch * self.horizon)
-        return weight * jnp.sum(densities) - kl_weight * jnp.sum(jax.vmap(SparseGP.kl)(model.gp))
+        return weight * jnp.sum(densities) - kl_weight * jnp.sum(jax.vmap(PseudoData.kl)(model.gp))
 
     def run_density(self, gps: Conditional, log_output_std: Array, data: Trajectories, start: Array) -> Array:
         """sum_t log N(y_t; mean_t, var_t + sigma_y^2) over one free run; missing outputs do not count."""
@@ -131,20 +133,24 @@ class MSGP(NarxEstimator):
 
 
 def start_model(records: list[Record], lags: int, config: MSGPConfig) -> MultiStepModel:
-    """The one-step model (FITC) as a variational one: q(z) has its posterior mean and deviations."""
+    """The one-step model (FITC) as pseudo data."""
     one_step = GPNARXConfig(lags=lags, inducing=config.inducing, iterations=config.start_iterations, restarts=1,
                             max_points=config.max_points, seed=config.seed)
     fits, data, _ = fit_fitc(records, lags, one_step, Session(Silent()))
-    gps = [_variational(fit, jnp.asarray(data.x), jnp.asarray(y)) for fit, y in zip(fits, data.y.T, strict=True)]
+    gps = [_pseudo_data(fit, jnp.asarray(data.x), jnp.asarray(y)) for fit, y in zip(fits, data.y.T, strict=True)]
     noise = jnp.stack([fit.log_noise_std for fit in fits])
     return MultiStepModel(stacked(gps), jnp.maximum(noise, jnp.log(_LEAST_START_NOISE * jnp.asarray(data.y.std(axis=0)))))
 
 
 @jax.jit
-def _variational(fit: FITC, x: Array, y: Array) -> SparseGP:
-    mean, variance = fit.condition(x, y)(fit.zeta.T)
-    floor = 1e-6 * fit.kernel.diag(fit.zeta.T)
-    return SparseGP(fit.kernel, fit.zeta, mean, 0.5 * jnp.log(jnp.maximum(variance, floor)))
+def _pseudo_data(fit: FITC, x: Array, y: Array) -> PseudoData:
+    """The same posterior mean; each pseudo-point as informative as the N / P data that it stands for."""
+    posterior = fit.condition(x, y)
+    residual_var = jnp.mean((y - posterior(x.T)[0]) ** 2)
+    least = JITTER * jnp.exp(2.0 * fit.kernel.log_std)  # type: ignore[attr-defined]
+    noise_var = jnp.full(len(fit.zeta), jnp.maximum(residual_var * len(fit.zeta) / len(y), least))
+    targets = fit.kernel.gram(fit.zeta) @ posterior.weights + noise_var * posterior.weights
+    return PseudoData(fit.kernel, fit.zeta, targets, 0.5 * jnp.log(noise_var))
 
 
 @eqx.filter_jit

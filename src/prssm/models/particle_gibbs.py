@@ -8,13 +8,14 @@ moved by p(x_t | x_{t-1}, y_t), a Kalman update; all particles then weigh the sa
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-StepMean = Callable[[Float[Array, "N Dx"], Array], Float[Array, "N Dx"]]  # (particles, what belongs to the step) -> f_t
+StepMean = Callable[[Float[Array, "N Dx"], Any], Float[Array, "N Dx"]]  # (particles, what belongs to the step) -> f_t
 
 
 def inverse_factor(root: Float[Array, "D D"]) -> Float[Array, "D D"]:
@@ -66,46 +67,50 @@ class Noise(eqx.Module):
     output_std: Float[Array, " Dy"]
 
 
-def sample_path(step_mean: StepMean, steps: Array, y: Float[Array, "T Dy"], noise: Noise, particles: int,
+def sample_path(step_mean: StepMean, steps: Any, y: Float[Array, "T Dy"], noise: Noise, particles: int,
                 key: PRNGKeyArray, reference: Float[Array, "T Dx"] | None = None) -> tuple[Float[Array, "T Dx"], Array]:
     """A trajectory given the outputs (NaN is missing), and an estimate of log p(y).
 
-    `steps[t]` is what `step_mean` needs to go from t to t + 1. With a `reference` this is one sweep of the sampler;
-    without, a draw from the plain particle filter, which is only as good as its number of particles.
+    `steps` is a tree of arrays whose rows t are what `step_mean` needs to go from t to t + 1. With a `reference` this is
+    one sweep of the sampler; without, a draw from the plain particle filter, only as good as its number of particles.
     """
-    length, states = len(y), len(noise.process)
     key_move, key_choose, key_last = jax.random.split(key, 3)
-    eps = jax.random.normal(key_move, (length, particles, states))
-    uniform = jax.random.uniform(key_choose, (length, particles))
+    eps = jax.random.normal(key_move, (len(y), particles, len(noise.process)))
+    uniform = jax.random.uniform(key_choose, (len(y), particles))
     seen = ~jnp.isnan(y)
     y = jnp.where(seen, y, 0.0)
-    whitening = inverse_factor(jnp.linalg.cholesky(noise.process))
+    first = Update.create(noise.first, noise.output_std, seen[0])
+    centre = jnp.broadcast_to(noise.first_mean, eps[0].shape)
+    innovation = first.innovation(centre, y[0])
+    x1 = first.draw(centre, innovation, eps[0])
+    x1 = x1 if reference is None else x1.at[-1].set(reference[0])
     updates = jax.vmap(lambda row: Update.create(noise.process, noise.output_std, row))(seen[1:])
-    pinned = jnp.zeros((length, states)) if reference is None else reference
+    before_last = jax.tree.map(lambda leaf: leaf[: len(y) - 1], steps)
+    later = None if reference is None else reference[1:]
+    move = _mover(step_mean, inverse_factor(jnp.linalg.cholesky(noise.process)))
+    _, (x, ancestors, gains) = jax.lax.scan(move, x1, (before_last, updates, y[1:], eps[1:], uniform[1:], later))
+    last = jax.random.randint(key_last, (), 0, particles)
+    path = trace_back(jnp.concatenate([x1[None], x]), ancestors, last)
+    return path, first.log_predictive(innovation)[0] + jnp.sum(gains)
+
+
+def _mover(step_mean: StepMean, whitening: Float[Array, "Dx Dx"]) -> Callable[[Array, tuple], tuple[Array, tuple]]:
+    """The step of the scan over time: choose ancestors by p(y_t | x_{t-1}), move them, keep the last on the reference."""
 
     def move(x: Array, now: tuple) -> tuple[Array, tuple]:
-        step, update, y_t, eps_t, uniform_t, pinned_t = now
+        step, update, y_t, eps_t, uniform_t, pinned = now
         mean = step_mean(x, step)
         innovation = update.innovation(mean, y_t)
         log_weight = update.log_predictive(innovation)
         ancestor = choose(log_weight, uniform_t)
         new = update.draw(mean[ancestor], innovation[ancestor], eps_t)
-        if reference is not None:  # its ancestor is drawn anew: p(x'_t | x_{t-1}), all x_{t-1} weighing the same
-            distance = (pinned_t - mean) @ whitening.T
+        if pinned is not None:  # its ancestor is drawn anew: p(x'_t | x_{t-1}), all x_{t-1} weighing the same
+            distance = (pinned - mean) @ whitening.T
             ancestor = ancestor.at[-1].set(choose(-0.5 * jnp.sum(distance**2, axis=1), uniform_t[-1:])[0])
-            new = new.at[-1].set(pinned_t)
-        return new, (new, ancestor, jax.nn.logsumexp(log_weight) - jnp.log(particles))
+            new = new.at[-1].set(pinned)
+        return new, (new, ancestor, jax.nn.logsumexp(log_weight) - jnp.log(len(x)))
 
-    first = Update.create(noise.first, noise.output_std, seen[0])
-    centre = jnp.broadcast_to(noise.first_mean, (particles, states))
-    innovation = first.innovation(centre, y[0])
-    x1 = first.draw(centre, innovation, eps[0])
-    x1 = x1 if reference is None else x1.at[-1].set(pinned[0])
-    now = (jax.tree.map(lambda leaf: leaf[: length - 1], steps), updates, y[1:], eps[1:], uniform[1:], pinned[1:])
-    _, (x, ancestors, gains) = jax.lax.scan(move, x1, now)
-    last = jax.random.randint(key_last, (), 0, particles)
-    path = trace_back(jnp.concatenate([x1[None], x]), ancestors, last)
-    return path, first.log_predictive(innovation)[0] + jnp.sum(gains)
+    return move
 
 
 def choose(log_weight: Float[Array, " N"], uniform: Float[Array, " K"]) -> Int[Array, " K"]:

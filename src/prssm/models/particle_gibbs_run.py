@@ -1,6 +1,7 @@
 """A run of the particle Gibbs sampler: compiled in chunks, watched, checkpointed, resumable.
 
-Random numbers of iteration i are derived from (seed, chain, i), never from what was drawn before, so a resumed run is the same run.
+Random numbers of iteration i are derived from (seed, chain, i), never from what was drawn before, so a resumed run is the
+same run.
 """
 
 import time
@@ -123,8 +124,10 @@ def _chunk(chains: Chain, draws: Draws, structure: Structure, data: Training, ke
 def _choose(state: dict[str, Any], config: SSGPSSMConfig) -> tuple[Draws, TrainingLog]:
     """The chain whose models explain the outputs best after the burn-in."""
     alive_until, curve = state["alive_until"], state["curve"]
-    after = state["curve_iteration"] > config.first_kept
-    final = np.where(alive_until < 0, curve[after].mean(axis=0), np.nan) if after.any() else np.full(len(alive_until), np.nan)
+    final = np.full(len(alive_until), np.nan)
+    if (alive_until < 0).any():  # else the run ended early, perhaps within the burn-in
+        after = state["curve_iteration"] > config.first_kept
+        final = np.where(alive_until < 0, curve[after].mean(axis=0), np.nan)
     if np.isnan(final).all():
         raise TrainingError(f"all {len(final)} chains diverged, the last at iteration {alive_until.max()}; try a larger "
                             f"process_std or output_std, or fewer basis functions")

@@ -93,7 +93,8 @@ def sweep(chain: Chain, structure: Structure, data: Training, particles: int, ke
     return Chain(path, weights, process, _draw_output_std(path, data, key_noise), hyper, log_likelihood)
 
 
-def _draw_paths(chain: Chain, structure: Structure, data: Training, particles: int, key: PRNGKeyArray) -> tuple[Array, Array]:
+def _draw_paths(chain: Chain, structure: Structure, data: Training, particles: int,
+                key: PRNGKeyArray) -> tuple[Array, Array]:
     noise = noise_of(chain.process, chain.output_std)
 
     def one(u: Array, y: Array, reference: Array, draw: PRNGKeyArray) -> tuple[Array, Array]:

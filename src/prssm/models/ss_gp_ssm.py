@@ -1,9 +1,11 @@
 """SS-GP-SSM (Svensson and Schon 2017, A flexible state-space model for learning nonlinear dynamical systems): the estimator.
 
 How its settings are chosen, all from scaled training data. Prior mean and start: a linear model fitted to the training
-part (as in that paper's example with real data); the basis functions learn the rest. Box: `box` times the largest value that
-an input or a state of that linear model takes. Kernel: one signal deviation and one length scale for each state and
-input, sampled along with a log-normal prior around the options' values. Noises: Q and R are sampled; their priors weigh about one sample.
+part (as in that paper's example with real data); the basis functions learn the rest. Box: `box` times the largest value
+that an input or a state of that linear model takes. Kernel: one signal deviation and one length scale for each state and
+input, sampled along, with a log-normal prior around the options' values. Noises: Q and R are sampled; their priors weigh two samples.
+
+A free run cannot leave the numbers: the linear mean is stable and the basis functions are bounded everywhere.
 """
 
 import hashlib
@@ -32,12 +34,13 @@ from prssm.training.session import Session
 
 
 class SSGPSSM(Estimator):
-    """GP transition as an expansion in basis functions, learnt with particle Gibbs: predictions average over the posterior."""
+    """GP transition as an expansion in basis functions, learnt with particle Gibbs; predictions average the posterior."""
 
     name: ClassVar[str] = "ss-gp-ssm"
     Config = SSGPSSMConfig
     PRESETS: ClassVar = {"default": PAPER, "paper": PAPER}
     config: SSGPSSMConfig
+    training_: TrainingLog
     structure_: Structure
     draws_: Draws
 
@@ -56,7 +59,8 @@ class SSGPSSM(Estimator):
         self.structure_ = structure
 
     def _simulate(self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int) -> Simulated:
-        """Each trajectory has its own model from the posterior and its own first state given that model and the first outputs."""
+        """Trajectories with process noise, each with its own model from the posterior and a first state drawn given that
+        model and the first outputs."""
         count = self.config.simulation_samples if samples is None else samples
         if count < 2:
             raise OptionError(f"samples: expected at least 2 trajectories, got {count}")
@@ -74,7 +78,7 @@ class SSGPSSM(Estimator):
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         values, curves = self.training_.to_parts()
         structure = self.structure_
-        arrays = {"F": structure.F, "G": structure.G, "box_x": structure.state_basis.half_width,
+        arrays: dict[str, Any] = {"F": structure.F, "G": structure.G, "box_x": structure.state_basis.half_width,
                   "box_u": structure.input_basis.half_width}
         arrays |= {f"draws.{name}": getattr(self.draws_, name) for name in _DRAWN}
         arrays |= {f"training.{name}": curve for name, curve in curves.items()}
@@ -85,9 +89,10 @@ class SSGPSSM(Estimator):
         x, u = (jnp.asarray(arrays[name]) for name in ("box_x", "box_u"))
         self.structure_ = Structure(BoxBasis(x, config.n_basis_x), BoxBasis(u, config.n_basis_u),
                                     jnp.asarray(arrays["F"]), jnp.asarray(arrays["G"]))
-        self.draws_ = Draws(*(arrays[f"draws.{name}"] for name in _DRAWN))
+        self.draws_ = Draws(*(jnp.asarray(arrays[f"draws.{name}"]) for name in _DRAWN))
         if self.draws_.weights.shape[1:] != (len(x), self.structure_.size):
-            raise TypeError(f"weights have shape {self.draws_.weights.shape}, the options ask for {self.structure_.size} functions")
+            raise TypeError(f"weights have shape {self.draws_.weights.shape}, "
+                            f"the options ask for {self.structure_.size} basis functions")
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
 
@@ -127,10 +132,10 @@ def create_starts(structure: Structure, paths: list[np.ndarray], data: Training,
     """All chains begin at the linear model; their random numbers part them."""
     states, outputs, length = config.latent_dim, data.y.shape[-1], data.y.shape[1]
     padded = np.stack([np.pad(path, ((0, length - len(path)), (0, 0)), mode="edge") for path in paths])
-    one = Chain(path=padded, weights=np.zeros((states, structure.size)), process=config.process_std**2 * np.eye(states),
-                output_std=np.full(outputs, config.output_std), hyper=np.asarray(data.hyper_mean),
-                log_likelihood=np.asarray(0.0))
-    return jax.tree.map(lambda array: jnp.asarray(np.stack([array] * config.chains)), one)
+    one = Chain(path=jnp.asarray(padded), weights=jnp.zeros((states, structure.size)),
+                process=config.process_std**2 * jnp.eye(states), output_std=jnp.full(outputs, config.output_std),
+                hyper=data.hyper_mean, log_likelihood=jnp.asarray(0.0))
+    return jax.tree.map(lambda array: jnp.stack([array] * config.chains), one)
 
 
 @partial(jax.jit, static_argnames=("particles",))

@@ -22,7 +22,7 @@ class SSGPSSMConfig(Options):
     box: float = option(1.5, "half-width of the basis functions' domain, relative to the largest training value", above=1.0)
     mean: str = option("linear", "prior mean of the transition: a linear model of the training data, or zero", choices=MEANS)
     hyper: str = option("sampled", "whether kernel hyper-parameters are sampled along or kept", choices=HYPER)
-    signal_std: float = option(3.0, "the function's prior deviation as a multiple of the process noise's (median)", above=0.0)
+    signal_std: float = option(3.0, "the function's prior deviation in units of the process noise's (median)", above=0.0)
     lengthscale: float = option(2.0, "length scale of the kernel in scaled units (median)", above=0.0)
     process_std: float = option(0.1, "prior deviation of the process noise, in scaled units", above=0.0)
     output_std: float = option(0.1, "prior deviation of the sensor noise, in scaled units", above=0.0)
@@ -55,12 +55,13 @@ class SSGPSSMConfig(Options):
     def check_structure(self, input_dim: int, output_dim: int) -> None:
         """Refuse what cannot be computed, by the option that would mend it."""
         if self.latent_dim < output_dim:
-            raise OptionError(f"option latent_dim: expected at least {output_dim}, the number of outputs, got {self.latent_dim}")
+            raise OptionError(f"option latent_dim: expected at least {output_dim}, the number of outputs, "
+                              f"got {self.latent_dim}")
         size = self.n_basis_x**self.latent_dim * self.n_basis_u**input_dim
         if size > MOST_BASIS_FUNCTIONS:
-            raise OptionError(f"option n_basis_x: {self.n_basis_x}^{self.latent_dim} x {self.n_basis_u}^{input_dim} = {size} "
-                              f"basis functions, expected at most {MOST_BASIS_FUNCTIONS}; choose fewer a dimension "
-                              f"(n_basis_x, n_basis_u) or fewer states")
+            product = f"{self.n_basis_x}^{self.latent_dim} x {self.n_basis_u}^{input_dim}"
+            raise OptionError(f"option n_basis_x: {product} = {size} basis functions, "
+                              f"expected at most {MOST_BASIS_FUNCTIONS}; choose fewer a dimension (n_basis_x, n_basis_u) or fewer states")
 
 
 PAPER = SSGPSSMConfig()

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float
 
 from prssm.gp.sparse import Conditional, SparseGP
 
+
 class Mean(eqx.Module):
     """A prior mean m(x, u) of the transition; its arrays, if any, are trained."""
 

@@ -25,7 +25,8 @@ class Checkpoint:
         if self.path is None:
             return
         arrays = {name: np.asarray(leaf) for name, leaf in _named_leaves(state)}
-        storage.write(self.path, "checkpoint", {"fingerprint": self.fingerprint, "iteration": int(state["iteration"])}, arrays)
+        header = {"fingerprint": self.fingerprint, "iteration": int(state["iteration"])}
+        storage.write(self.path, "checkpoint", header, arrays)
 
     def load(self, like: dict[str, Any]) -> dict[str, Any]:
         """The saved state in the shape of `like`; `like` itself when there is no file yet."""

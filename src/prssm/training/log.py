@@ -30,7 +30,8 @@ class TrainingLog:
 
     def summary(self) -> str:
         """One line for a person."""
-        text = f"{int(self.iteration[-1]) if len(self.iteration) else 0} iterations of {len(self.outcomes)} restart(s) in {self.seconds:.1f} s, "
+        iterations = int(self.iteration[-1]) if len(self.iteration) else 0
+        text = f"{iterations} iterations of {len(self.outcomes)} restart(s) in {self.seconds:.1f} s, "
         text += f"kept restart {self.kept} with {self.objective_name} {self.final[self.kept]:.2f}"
         return text + (f"; {self.diverged} diverged and were dropped" if self.diverged else "")
 

@@ -129,7 +129,7 @@ def _chunk(objective: Objective, moving: tuple, data: Any, key: PRNGKeyArray, fi
     def one(parameters: Any, state: Any, alive_until: Array, draw: PRNGKeyArray, iteration: Array) -> tuple:
         value, gradient = jax.value_and_grad(lambda p: -objective(p, data, draw, schedule.weight(iteration)))(parameters)
         finite = jnp.isfinite(value) & jnp.all(jnp.asarray([jnp.all(jnp.isfinite(g)) for g in jax.tree.leaves(gradient)]))
-        norm = optax.global_norm(gradient)
+        norm = jnp.sqrt(sum(jnp.sum(g**2) for g in jax.tree.leaves(gradient)))
         gradient = jax.tree.map(lambda g: g * jnp.minimum(1.0, schedule.clip / jnp.maximum(norm, 1e-300)), gradient)
         direction, new_state = OPTIMISER.update(gradient, state, parameters)
         change = jax.tree.map(lambda d: -schedule.rate(iteration) * d, direction)
@@ -164,6 +164,7 @@ def _choose(objective: Objective, state: dict[str, Any], data: Any, key: PRNGKey
         raise TrainingError(f"all {len(final)} restarts diverged, the last at iteration {alive_until.max()}; try a smaller "
                             f"learning_rate, a shorter horizon, more restarts or fewer latent dimensions")
     kept = int(np.nanargmax(final))
-    outcomes = tuple(f"{DIVERGED} at iteration {at}" if gone else CONVERGED for at, gone in zip(alive_until, lost, strict=True))
+    outcomes = tuple(f"{DIVERGED} at iteration {at}" if gone else CONVERGED
+                     for at, gone in zip(alive_until, lost, strict=True))
     log = TrainingLog(state["curve_iteration"], state["curve"].T, final, outcomes, kept, float(state["seconds"]))
     return jax.tree.map(lambda array: np.asarray(array)[kept], state["parameters"]), log

@@ -46,7 +46,7 @@ class ProgressBar:
 
 @dataclass(frozen=True)
 class Session:
-    """`checkpoint` is a file that training rewrites every `checkpoint_seconds`; `resume` continues from it if it is there."""
+    """`checkpoint` is a file that training rewrites every `checkpoint_seconds`; `resume` continues from it if there."""
 
     progress: Progress
     checkpoint: Path | None = None

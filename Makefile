@@ -1,0 +1,33 @@
+# Set-up included: each target builds its own virtual environment the first time.
+PYTHON ?= python3
+BIN := .venv/bin
+WORKERS ?= 2
+
+.PHONY: demo test lint clean
+
+demo: .venv/installed
+	$(BIN)/prssm demo
+
+test: .venv/installed-dev lint
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope
+
+lint: .venv/installed-dev
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+
+.venv/python:
+	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "prssm needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; try: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv .venv
+	touch $@
+
+.venv/installed: .venv/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv/installed-dev: .venv/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@ .venv/installed
+
+clean:
+	rm -rf .venv build dist
