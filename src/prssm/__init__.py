@@ -11,6 +11,7 @@ _PUBLIC = {
     "PRSSM": "prssm.models.prssm",
     "GPNARX": "prssm.models.gp_narx",
     "NIGP": "prssm.models.nigp",
+    "MSGP": "prssm.models.msgp",
     "REVARB": "prssm.models.revarb",
     "SSGPSSM": "prssm.models.ss_gp_ssm",
     "LinearSSM": "prssm.models.linear",

@@ -20,6 +20,7 @@ FAST = {
     "ss-gp-ssm": {"iterations": 6, "particles": 5, "n_basis_x": 3, "n_basis_u": 2, "posterior_samples": 3,
                   "simulation_samples": 8},
     "nigp": {"lags": 2, "iterations": 5, "rounds": 2},
+    "msgp": {"lags": 2, "inducing": 6, "horizon": 10, "batch": 2, "iterations": 3, "start_iterations": 5},
 }
 
 

@@ -30,6 +30,7 @@ class FakeConfig(Options):
     offset: float = option(0.5, "what it predicts, in training deviations")
     iterations: int = option(50, "pretended", minimum=0)
     scheme: str = option("stochastic", "pretended", choices=("stochastic", "full"))
+    restarts: int = option(2, "pretended", minimum=1)
     seed: int = option(0, "moves the prediction by a hundredth of a deviation", minimum=0)
 
 

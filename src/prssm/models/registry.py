@@ -16,6 +16,7 @@ METHODS = {
     "prssm": "prssm.models.prssm:PRSSM",
     "gp-narx": "prssm.models.gp_narx:GPNARX",
     "nigp": "prssm.models.nigp:NIGP",
+    "msgp": "prssm.models.msgp:MSGP",
     "revarb1": "prssm.models.revarb:REVARB",
     "revarb2": "prssm.models.revarb:REVARB2",
     "ss-gp-ssm": "prssm.models.ss_gp_ssm:SSGPSSM",
