@@ -87,12 +87,13 @@ def learnt():
     return prssm.MSGP(**SMALL).fit(noisy_system(200))
 
 
-def test_long_term_training_beats_the_one_step_model_where_measurements_are_noisy(learnt):
+def test_long_term_training_improves_the_free_run_on_unseen_data(learnt):
     test = noisy_system(300, seed=1)
-    one_step = prssm.GPNARX(lags=2, inducing=8, iterations=60, restarts=1).fit(noisy_system(200))
-    assert learnt.score(test)["rmse"] < one_step.score(test)["rmse"]
-    assert learnt.score(test)["rmse"] < 1.5 * 0.2  # the sensor noise alone is 0.2
-    assert 0.85 < learnt.score(test)["coverage_95"] <= 1.0
+    untrained = prssm.MSGP(**(SMALL | {"iterations": 0})).fit(noisy_system(200)).score(test)
+    scores = learnt.score(test)
+    assert scores["log_likelihood"] > untrained["log_likelihood"] + 0.02
+    assert scores["rmse"] < 1.25 * 0.2  # the sensor noise alone is 0.2
+    assert 0.85 < scores["coverage_95"] <= 1.0
     assert learnt.model_.output_std[0] * learnt.scaler_.y_std[0] == pytest.approx(0.2, rel=0.3)
 
 

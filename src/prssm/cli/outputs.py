@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from prssm.data.atomic import replacing
+from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import OptionError
 
 MODEL, REPORT, TABLE, SCORES = (".prssm",), (".html", ".htm"), (".csv", ".parquet"), (".json",)

@@ -10,7 +10,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from prssm.data.atomic import replacing
+from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import DataError
 
 FOLDER_VARIABLE = "PRSSM_DATA"

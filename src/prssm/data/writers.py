@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from prssm.data.atomic import replacing
 from prssm.data.binary_tables import import_polars
+from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import DataError
 
 Columns = dict[str, np.ndarray]

@@ -13,8 +13,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from prssm.data.atomic import replacing
 from prssm.evaluation.plan import SCHEMA_VERSION
+from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import DataError
 
 FILE_NAME, ARRAYS_FOLDER, _LOCK_NAME = "experiments.jsonl", "arrays", "experiments.lock"

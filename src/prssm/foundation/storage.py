@@ -5,7 +5,6 @@ Writing is atomic: the file is complete under its name, or it is not there.
 
 import json
 import os
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as parse_arrays
 from safetensors.numpy import save as format_arrays
 
+from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import ModelFileError
 
 FORMAT = "prssm"
@@ -28,20 +28,9 @@ def write(path: str | os.PathLike[str], kind: str, header: Mapping[str, Any], ar
     path = Path(path)
     document = {"format": FORMAT, "format_version": FORMAT_VERSION, "kind": kind, **header}
     contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # keeps numbers without a shape
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            with zipfile.ZipFile(stream, "w") as archive:
-                archive.writestr(_JSON, json.dumps(document, indent=2, allow_nan=False))
-                archive.writestr(_ARRAYS, format_arrays(contiguous))
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(path) as stream, zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr(_JSON, json.dumps(document, indent=2, allow_nan=False))
+        archive.writestr(_ARRAYS, format_arrays(contiguous))
     return path
 
 

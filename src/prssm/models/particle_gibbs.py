@@ -74,7 +74,7 @@ def sample_path(step_mean: StepMean, steps: Any, y: Float[Array, "T Dy"], noise:
     `steps` is a tree of arrays whose rows t are what `step_mean` needs to go from t to t + 1. With a `reference` this is
     one sweep of the sampler; without, a draw from the plain particle filter, only as good as its number of particles.
     """
-    key_move, key_choose, key_last = jax.random.split(key, 3)
+    key_move, key_choose = jax.random.split(key)
     eps = jax.random.normal(key_move, (len(y), particles, len(noise.process)))
     uniform = jax.random.uniform(key_choose, (len(y), particles))
     seen = ~jnp.isnan(y)
@@ -89,7 +89,7 @@ def sample_path(step_mean: StepMean, steps: Any, y: Float[Array, "T Dy"], noise:
     later = None if reference is None else reference[1:]
     move = _mover(step_mean, inverse_factor(jnp.linalg.cholesky(noise.process)))
     _, (x, ancestors, gains) = jax.lax.scan(move, x1, (before_last, updates, y[1:], eps[1:], uniform[1:], later))
-    last = jax.random.randint(key_last, (), 0, particles)
+    last = jnp.minimum(jnp.floor(uniform[0, 0] * particles).astype(int), particles - 1)  # the first row is free
     path = trace_back(jnp.concatenate([x1[None], x]), ancestors, last)
     return path, first.log_predictive(innovation)[0] + jnp.sum(gains)
 

@@ -3,7 +3,8 @@
 How its settings are chosen, all from scaled training data. Prior mean and start: a linear model fitted to the training
 part (as in that paper's example with real data); the basis functions learn the rest. Box: `box` times the largest value
 that an input or a state of that linear model takes. Kernel: one signal deviation and one length scale for each state and
-input, sampled along, with a log-normal prior around the options' values. Noises: Q and R are sampled; their priors weigh two samples.
+input, sampled along, with a log-normal prior around the options' values. Noises: Q and R are sampled; their priors weigh
+two samples.
 
 A free run cannot leave the numbers: the linear mean is stable and the basis functions are bounded everywhere.
 """

@@ -61,7 +61,8 @@ class SSGPSSMConfig(Options):
         if size > MOST_BASIS_FUNCTIONS:
             product = f"{self.n_basis_x}^{self.latent_dim} x {self.n_basis_u}^{input_dim}"
             raise OptionError(f"option n_basis_x: {product} = {size} basis functions, "
-                              f"expected at most {MOST_BASIS_FUNCTIONS}; choose fewer a dimension (n_basis_x, n_basis_u) or fewer states")
+                              f"expected at most {MOST_BASIS_FUNCTIONS}; "
+                              f"choose fewer a dimension (n_basis_x, n_basis_u) or fewer states")
 
 
 PAPER = SSGPSSMConfig()

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from prssm.data.atomic import replacing
 from prssm.evaluation.figure_plans import FigurePlan
 from prssm.evaluation.plan import Experiment
 from prssm.evaluation.published import published
 from prssm.evaluation.results import Results
+from prssm.foundation.atomic import replacing
 from prssm.report import benchmark_tables as tables
 from prssm.report.tables import Table, to_markdown
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from prssm.data.atomic import replacing
+from prssm.foundation.atomic import replacing
 from prssm.models.base import Estimator
 from prssm.report import figures
 from prssm.report.comparison import Run
