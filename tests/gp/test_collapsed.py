@@ -15,8 +15,9 @@ def case(seed, rows=9, inducing=4, dims=2, outputs=2):
     random = np.random.default_rng(seed)
     kernel = SquaredExponential(np.asarray(np.log(1.3)), np.log(random.uniform(0.8, 2.0, dims)))
     gp = CollapsedGP(kernel, random.normal(size=(inducing, dims)), np.log(random.uniform(0.2, 0.5, outputs)))
-    pairs = Pairs(random.normal(size=(rows, dims)), random.uniform(0.0, 0.3, (rows, dims)), random.normal(size=(rows, outputs)),
-                  random.uniform(0.0, 0.2, (rows, outputs)), (random.uniform(size=(rows, outputs)) < 0.8).astype(float))
+    inputs, targets = (rows, dims), (rows, outputs)
+    pairs = Pairs(random.normal(size=inputs), random.uniform(0.0, 0.3, inputs), random.normal(size=targets),
+                  random.uniform(0.0, 0.2, targets), (random.uniform(size=targets) < 0.8).astype(float))
     return gp, pairs
 
 

@@ -44,14 +44,14 @@ def start():
 def run(u, propagation, begin):
     with double_precision():
         gps = jax.tree.map(jnp.asarray, random_gps())
-        steps = free_run(gps, jnp.asarray(NOISE_VAR[:-1]), jax.tree.map(jnp.asarray, begin), jnp.asarray(u), LAGS, propagation)
-        return jax.tree.map(np.asarray, steps)
+        begin = jax.tree.map(jnp.asarray, begin)
+        return jax.tree.map(np.asarray, free_run(gps, jnp.asarray(NOISE_VAR[:-1]), begin, jnp.asarray(u), LAGS, propagation))
 
 
 def test_first_step_agrees_with_monte_carlo():
     """The new row of the first layer, and its covariance with all rows of both layers, are exact."""
     begin, u, count = start(), np.array([[0.3, -0.5]]), 200_000
-    new = run(u, "moment-matching", begin).hidden[0]
+    new, following = run(u, "moment-matching", begin).hidden
     random = np.random.default_rng(2)
     state = random.multivariate_normal(begin.mean, begin.covariance, count)
     mean, variance = posterior(random_gps()[0], np.concatenate([state[:, :LAGS], np.repeat(u, count, axis=0)], axis=1))
@@ -61,6 +61,10 @@ def test_first_step_agrees_with_monte_carlo():
     assert abs((off**2).mean() - new.covariance[0, 0, 0]) < 5.0 * (off**2).std() / np.sqrt(count)
     products = off[:, None] * (state - begin.mean)
     assert (np.abs(products.mean(axis=0) - new.cross[0, :, 0]) < 5.0 * products.std(axis=0) / np.sqrt(count)).all()
+    noisy = off + np.sqrt(NOISE_VAR[0, 0]) * random.standard_normal(count)
+    moved = np.column_stack([noisy, (state - begin.mean)[:, [0, 2, 3]]])  # the oldest row of the first layer has left
+    products = moved[:, :, None] * moved[:, None, :]
+    assert (np.abs(products.mean(axis=0) - following.before[0]) < 5.0 * products.std(axis=0) / np.sqrt(count)).all()
 
 
 def test_the_output_of_the_start_agrees_with_monte_carlo():

@@ -35,12 +35,13 @@ class Interrupting(Silent):
 
 def run(phases, checkpoint=None, resume=False, watcher=None, least_gain=0.0, starts=STARTS):
     with double_precision():
-        return train(valley, starts, (jnp.asarray(1.5),), phases, least_gain, Session(watcher or Silent(), checkpoint, resume), "id")
+        session = Session(watcher or Silent(), checkpoint, resume)
+        return train(valley, starts, (jnp.asarray(1.5),), phases, least_gain, session, "id")
 
 
 def test_reaches_the_top_from_the_best_start(monkeypatch):
-    monkeypatch.setattr(legs, "LEG", 7)
-    parameters, log = run([Phase(100, *ANYWHERE)], least_gain=1e-12)
+    monkeypatch.setattr(legs, "LEG", 30)
+    parameters, log = run([Phase(150, *ANYWHERE)], least_gain=1e-12)
     np.testing.assert_allclose([parameters["x"], parameters["y"]], [1.5, 2.25], atol=1e-4)
     assert log.final[log.kept] == log.final.max()
     assert log.objective.shape == (2, len(log.iteration))

@@ -35,7 +35,8 @@ def from_frame(frame: Any, *, inputs: Sequence[str] | None, outputs: Sequence[st
 
     columns = nw.from_native(frame, eager_only=True)
     if outputs is None and inputs is None:
-        raise DataError(f"{name}: say which columns are inputs and outputs, e.g. inputs=['u'], outputs=['y']; "
+        raise DataError(f"{name}: say which columns are inputs and outputs, e.g. inputs=['u'], outputs=['y'] "
+                        f"(on the command line -u u -y y); "
                         f"the columns are {', '.join(columns.columns)}")
     u = _numbers(columns, inputs, name) if inputs else None
     y = _numbers(columns, outputs, name) if outputs else None

@@ -41,7 +41,8 @@ def read(path: str | os.PathLike[str], *, inputs: Names = None, outputs: Names =
     input_names = _chosen(table, inputs, "u")
     output_names = _chosen(table, outputs, "y")
     if not input_names and not output_names:
-        raise DataError(f"{path}: say which columns are inputs and outputs, e.g. inputs=['u'], outputs=['y']; "
+        raise DataError(f"{path}: say which columns are inputs and outputs, e.g. inputs=['u'], outputs=['y'] "
+                        f"(on the command line -u u -y y); "
                         f"the columns are {', '.join(table.names)}")
     _check_once(path, input_names + output_names)
     if time is None and dt is None and TIME_COLUMN in table.names and TIME_COLUMN not in input_names + output_names:

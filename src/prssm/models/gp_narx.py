@@ -85,7 +85,7 @@ def _search(x: np.ndarray, y: np.ndarray, restart: int, config: GPNARXConfig, ra
     width = 1.0 if restart == 0 else float(np.exp(random.uniform(*np.log(_WIDTHS))))
     rows = random.choice(len(x), min(config.inducing, len(x)), replace=False)
     start, (low, high) = start_values(x, y, width), box(x, y)
-    free = np.full((len(rows), x.shape[1]), np.inf)
+    free = jnp.full((len(rows), x.shape[1]), jnp.inf)
 
     def watch(iteration: int, value: float) -> None:
         session.progress.update(before + iteration, {"log likelihood": value})

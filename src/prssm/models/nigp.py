@@ -90,15 +90,14 @@ class NIGP(NarxEstimator):
 
     def _climb(self, data: Regression, lags: int, rounds: int, session: Session) -> tuple[Parameters, Problem, TrainingLog]:
         """The exact GP first; then slopes and hyper-parameters in turn until the likelihood stays."""
-        begun, curve = time.perf_counter(), []
+        begun, curve = time.perf_counter(), list[float]()
         lower, upper = limits(data)
         problem = first_problem(data, lags, self.config.shared_noise)
 
         def search(start: Parameters) -> Ascent:
             done = len(curve)
-            ascent = maximise(evidence, start, (problem,), self.config.iterations, lower, upper,
-                              lambda iteration, value: session.progress.update(done + iteration, {"log likelihood": value}))
-            return ascent
+            return maximise(evidence, start, (problem,), self.config.iterations, lower, upper,
+                            lambda iteration, value: session.progress.update(done + iteration, {"log likelihood": value}))
 
         starts = [search(start_parameters(data, width)) for width in _WIDTHS]
         values = [ascent.value for ascent in starts]

@@ -59,20 +59,20 @@ def limits(start: Revarb, data: RevarbData) -> tuple[Revarb, Revarb]:
     for side, far in enumerate((-np.inf, np.inf)):
         layers = tuple(_as_layer(of_layer[side], np.full(gp.zeta.shape, far), gp.log_noise_std.shape[0])
                        for of_layer, gp in zip(boxes, start.layers, strict=True))
-        log_std = np.log(_STATE_STD_RANGE[side] * data.first_std)
-        ends.append(Revarb(layers, np.full(start.q_mean.shape, far), np.broadcast_to(log_std, start.q_log_std.shape)))
+        log_std = jnp.log(_STATE_STD_RANGE[side] * data.first_std)
+        ends.append(Revarb(layers, jnp.full(start.q_mean.shape, far), jnp.broadcast_to(log_std, start.q_log_std.shape)))
     return ends[0], ends[1]
 
 
 def _regression(pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:
     """Windows and targets, missing ones left out."""
-    whole = np.asarray(pairs.counted).all(axis=1)
-    whole = whole if whole.sum() > 1 else np.ones(len(whole), dtype=bool)
-    return np.asarray(pairs.mean)[whole], np.asarray(pairs.target)[whole]
+    rows = np.flatnonzero(np.asarray(pairs.counted).all(axis=1))
+    rows = rows if len(rows) > 1 else np.arange(len(pairs.mean))  # no row is whole: the gaps' zeros must do
+    return np.asarray(pairs.mean)[rows], np.asarray(pairs.target)[rows]
 
 
 def _as_layer(values: HyperParameters, zeta: np.ndarray, outputs: int) -> CollapsedGP:
-    return CollapsedGP(values.kernel, zeta, np.full(outputs, values.log_noise_std))
+    return CollapsedGP(values.kernel, jnp.asarray(zeta), jnp.full(outputs, values.log_noise_std))
 
 
 def _with_variances(limit: Revarb, held: Revarb) -> Revarb:
