@@ -122,10 +122,11 @@ class NarxEstimator(Estimator):
                 np.where(unknown, model.usual_std**2, np.zeros(shape)))
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        model, kernel = self.model_, self.model_.gps.kernel
-        arrays = {"log_std": kernel.log_std, "log_lengthscale": kernel.log_lengthscale, "zeta": model.gps.zeta,  # type: ignore[attr-defined]
-                  "weights": model.gps.weights, "quadratic": model.gps.quadratic,
-                  "process_std": model.process_std, "output_std": model.output_std, "usual_mean": model.usual_mean, "usual_std": model.usual_std}
+        model, gps = self.model_, self.model_.gps
+        arrays = {"log_std": gps.kernel.log_std, "log_lengthscale": gps.kernel.log_lengthscale,  # type: ignore[attr-defined]
+                  "zeta": gps.zeta, "weights": gps.weights, "quadratic": gps.quadratic,
+                  "process_std": model.process_std, "output_std": model.output_std,
+                  "usual_mean": model.usual_mean, "usual_std": model.usual_std}
         values, curves = self.training_.to_parts() if self.training_ else ({}, {})
         return ({"lags": model.lags, "training": values},
                 {name: np.asarray(array) for name, array in arrays.items()}
