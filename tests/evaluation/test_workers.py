@@ -42,6 +42,12 @@ def test_a_job_that_kills_its_process_is_given_up_and_the_others_are_done():
     assert sum(isinstance(event, Started) and event.job == 3 for event in events) == MAX_ATTEMPTS
 
 
+def test_a_job_whose_process_died_is_taken_over_by_one_that_had_nothing_left_to_do():
+    events = list(run_in_processes(worker_jobs.die_late_on_three, [0, 3], 2))
+    assert [event.job for event in events if isinstance(event, Lost)] == [3]
+    assert sum(isinstance(event, Started) and event.job == 3 for event in events) == MAX_ATTEMPTS
+
+
 def test_leaving_early_ends_the_processes(tmp_path):
     events = run_in_processes(worker_jobs.sleep_and_tell, [str(tmp_path)] * 2, 2)
     assert isinstance(next(events), Started)

@@ -16,6 +16,12 @@ def die_on_three(number: int) -> int:
     return number
 
 
+def die_late_on_three(number: int) -> int:
+    if number == 3:
+        time.sleep(0.5)  # by now the other process has done its job and waits
+    return die_on_three(number)
+
+
 def sleep_and_tell(folder: str) -> None:
     Path(folder, str(os.getpid())).touch()
     time.sleep(600)

@@ -72,9 +72,9 @@ def test_the_paper_tables_are_the_defaults():
 
 def test_the_start_is_drawn_as_the_table_says():
     record = saturating_drive(120)
-    model = prssm.PRSSM("paper", iterations=0, restarts=1, inducing=400, samples=1, batch=1).fit(record).model_
+    model = prssm.PRSSM("paper", iterations=0, restarts=1, inducing=60, samples=1, batch=1, horizon=20).fit(record).model_
     gp = model.transition.gp
-    assert gp.zeta.shape == (4, 400, 5)
+    assert gp.zeta.shape == (4, 60, 5)
     zeta, z = np.asarray(gp.zeta), np.asarray(gp.z_mean)
     assert -2 <= zeta.min() < -1.98
     assert 1.98 < zeta.max() <= 2

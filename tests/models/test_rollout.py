@@ -42,7 +42,7 @@ def loss(transition, x1, u, eps, engine):
 value_and_slopes = jax.jit(jax.value_and_grad(loss, argnums=(0, 1, 2, 3)), static_argnames="engine")
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(dx=st.integers(1, 3), du=st.integers(0, 2), points=st.integers(1, 5), steps=st.integers(2, 6),
        batch=st.integers(1, 4), kernel=st.sampled_from(sorted(KERNELS)), mean=st.sampled_from(sorted(MEANS)),
        seed=st.integers(0, 1000))

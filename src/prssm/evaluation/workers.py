@@ -61,6 +61,7 @@ def run_in_processes(work: Callable[[Any], Any], jobs: Sequence[Any], workers: i
     try:
         while team.busy():
             team.fill()
+            yield from team.assign()
             for worker in team.heard():
                 yield from team.attend(worker)
     finally:
@@ -99,19 +100,23 @@ class _Team:
         readable = wait([worker.connection for worker in self.members])
         return [worker for worker in self.members if worker.connection in readable]
 
+    def assign(self) -> Iterator[Event]:
+        """Give waiting jobs to all that are free, those left over by a dead process too."""
+        for worker in self.members:
+            if worker.ready and worker.job is None and self.waiting:
+                worker.job = self.waiting.popleft()
+                with suppress(OSError):  # if it has just died, that is heard, and the job repeated
+                    worker.connection.send(self.jobs[worker.job])
+                yield Started(self.jobs[worker.job])
+
     def attend(self, worker: _Worker) -> Iterator[Event]:
-        """Take a worker's result, if it brings one, and give it the next job."""
+        """Take what a worker has sent: its result, or that it is ready."""
         try:
             result = worker.connection.recv()
         except (EOFError, OSError):
             yield from self.bury(worker)
             return
         job, worker.job, worker.ready = worker.job, None, True
-        if self.waiting:
-            worker.job = self.waiting.popleft()
-            with suppress(OSError):  # if it has just died, that is heard, and the job repeated
-                worker.connection.send(self.jobs[worker.job])
-            yield Started(self.jobs[worker.job])
         if job is not None:
             yield Done(self.jobs[job], result)
 

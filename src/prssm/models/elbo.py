@@ -17,7 +17,7 @@ from prssm.data.windows import Windows
 from prssm.models.emission import Emission
 from prssm.models.recognition import Recognition, kl_to_standard_normal
 from prssm.models.rollout import Engine, rollout
-from prssm.models.transition import Transition
+from prssm.models.transition import Dynamics, Transition
 
 
 class StateSpaceModel(eqx.Module):
@@ -69,10 +69,11 @@ class Objective:
         rows = starts[:, None] + jnp.arange(self.horizon)
         y, u = data.y[rows], data.u[rows]  # (batch, T, D)
         mean, log_std = jax.vmap(model.first_state)(data.y_filled[rows[:, : self.window]], u[:, : self.window])
-        states = self._trajectories(model, mean, log_std, u, key_noise)
+        dynamics, kl_z = model.transition.condition_and_kl()
+        states = self._trajectories(dynamics, mean, log_std, u, key_noise)
         log_likelihood = self._expected_log_likelihood(model, states, y)
         kl_first = jnp.sum(kl_to_standard_normal(mean, log_std))
-        return scale * log_likelihood - kl_weight * (scale * kl_first + model.transition.kl())
+        return scale * log_likelihood - kl_weight * (scale * kl_first + kl_z)
 
     def _draw(self, data: TrainingData, key: PRNGKeyArray) -> tuple[Array, Array | float]:
         """Starts of the mini-batch, and the factor from its number of steps to the data set's."""
@@ -81,14 +82,14 @@ class Objective:
         starts = jax.random.choice(key, data.starts, (self.batch,))
         return starts, data.steps / (self.batch * self.horizon)
 
-    def _trajectories(self, model: StateSpaceModel, mean: Float[Array, "batch Dx"], log_std: Float[Array, "batch Dx"],
+    def _trajectories(self, dynamics: Dynamics, mean: Float[Array, "batch Dx"], log_std: Float[Array, "batch Dx"],
                       u: Float[Array, "batch T Du"], key: PRNGKeyArray) -> Float[Array, "T Dx B"]:
         """N trajectories for each sub-trajectory; B runs over sub-trajectories, then samples."""
         first_mean, first_std = (jnp.repeat(part.T, self.samples, axis=1) for part in (mean, jnp.exp(log_std)))
         inputs = jnp.repeat(jnp.transpose(u, (1, 2, 0)), self.samples, axis=2)
         eps = jax.random.normal(key, (self.horizon, *first_mean.shape), first_mean.dtype)
         x1 = first_mean + first_std * eps[-1]  # the last row: no step follows x_T, so the recursion leaves it unused
-        return rollout(model.transition.condition(), x1, inputs, eps, self.engine)
+        return rollout(dynamics, x1, inputs, eps, self.engine)
 
     def _expected_log_likelihood(self, model: StateSpaceModel, states: Array, y: Float[Array, "batch T Dy"]) -> Array:
         """Summed over steps and outputs that were measured, averaged over samples."""

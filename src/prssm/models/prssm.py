@@ -103,7 +103,7 @@ def create_starts(config: PRSSMConfig, input_dim: int, output_dim: int) -> State
     """Random starts, stacked; restart r is the same whatever the number of restarts."""
     rngs = [np.random.default_rng([config.seed, restart]) for restart in range(config.restarts)]
     models = [create_model(config, input_dim, output_dim, rng) for rng in rngs]
-    return jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)), *models)
+    return jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves).astype(np.float64)), *models)
 
 
 def create_model(config: PRSSMConfig, input_dim: int, output_dim: int, rng: np.random.Generator) -> StateSpaceModel:

@@ -59,8 +59,15 @@ class Transition(eqx.Module):
     log_process_std: Float[Array, " Dx"]
 
     def condition(self) -> Dynamics:
-        return Dynamics(jax.vmap(SparseGP.condition)(self.gp), self.mean, jnp.exp(2.0 * self.log_process_std))
+        """The dynamics alone, for a simulation."""
+        return self.condition_and_kl()[0]
 
-    def kl(self) -> Float[Array, ""]:
-        """Sum over the latent dimensions of KL(q(z_d) || p(z_d))."""
-        return jnp.sum(jax.vmap(SparseGP.kl)(self.gp))
+    def condition_and_kl(self) -> tuple[Dynamics, Float[Array, ""]]:
+        """The dynamics and the sum over latent dimensions of KL(q(z_d) || p(z_d)), from one factorisation."""
+
+        def one(gp: SparseGP) -> tuple[Conditional, Array]:
+            white = gp.whitener()
+            return gp.condition(white), gp.kl(white)
+
+        conditionals, kls = jax.vmap(one)(self.gp)
+        return Dynamics(conditionals, self.mean, jnp.exp(2.0 * self.log_process_std)), jnp.sum(kls)
