@@ -47,7 +47,7 @@ def test_options_reach_the_experiments_and_the_page_shows_the_command(command, t
     assert (code, err) == (0, "")
     records = [json.loads(line) for line in (tmp_path / "runs" / FILE_NAME).read_text().splitlines()]
     (ours,) = [record for record in records if record["label"] == "prssm"]
-    assert ours["configuration"] == {"behave": "well", "offset": 2.0, "iterations": 70, "scheme": "full"}
+    assert ours["configuration"] == {"behave": "well", "offset": 2.0, "iterations": 70, "scheme": "full", "restarts": 2}
     page = (tmp_path / "docs" / "results.md").read_text()
     assert ("`prssm benchmark --methods prssm --datasets toy --seeds 1 --out runs --preset paper --set offset=2 "
             "prssm.scheme=full --docs docs/results.md`") in page

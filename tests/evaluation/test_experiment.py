@@ -38,7 +38,7 @@ def test_record_tells_everything_and_is_json():
     finished = _run("prssm:iterations=7,scheme=full", seed=2)
     record = json.loads(json.dumps(finished.record, allow_nan=False))
     assert record == finished.record
-    assert record["configuration"] == {"behave": "well", "offset": 0.5, "iterations": 7, "scheme": "full"}
+    assert record["configuration"] == {"behave": "well", "offset": 0.5, "iterations": 7, "scheme": "full", "restarts": 2}
     assert (record["seed"], record["iterations"], record["warmup"]) == (2, 7, 2)
     assert record["training"] == {"objective": "ELBO", "kept": 0, "final": [1.0, None],
                                   "outcomes": ["finished", "diverged at 2"]}

@@ -9,7 +9,7 @@ from prssm.cli.outputs import MODEL, REPORT, checked_name
 
 DEMO_SET = "drives_sim"
 DEMO_OPTIONS: dict[str, Any] = {  # the one place to change what the demo fits
-    "preset": "default", "restarts": 4, "iterations": 400, "samples": 10, "horizon": 50, "seed": 0,
+    "preset": "paper", "restarts": 4, "iterations": 400, "samples": 10, "horizon": 50, "seed": 0,
 }
 
 
