@@ -18,7 +18,7 @@ from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float
 
 from prssm.gp.kernels import SquaredExponential
-from prssm.gp.linalg import cholesky, log_det
+from prssm.gp.linalg import cholesky, log_det, one_by_one
 from prssm.gp.psi_statistics import psi1, summed_spread
 from prssm.gp.sparse import Conditional
 
@@ -70,7 +70,7 @@ class CollapsedGP(eqx.Module):
             half = solve_triangular(part.posterior, unwhiten, lower=True)  # chol(B)^-1 L^-1
             return half.T @ part.projected, unwhiten.T @ unwhiten - half.T @ half
 
-        weights, quadratic = jax.vmap(one)(factors)
+        weights, quadratic = one_by_one(one, (factors,))
         shared = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (outputs, *leaf.shape)), (self.kernel, self.zeta))
         return Conditional(*shared, weights, quadratic)
 
@@ -86,4 +86,4 @@ class CollapsedGP(eqx.Module):
             projected = solve_triangular(posterior, expected @ (counted * target) / noise_var, lower=True)
             return _Factors(white, posterior, projected)  # no eigenvalue of B is below 1: it needs no jitter
 
-        return prior, jax.vmap(one)(spread, pairs.target.T, pairs.counted.T, jnp.exp(2.0 * self.log_noise_std))
+        return prior, one_by_one(one, (spread, pairs.target.T, pairs.counted.T, jnp.exp(2.0 * self.log_noise_std)))

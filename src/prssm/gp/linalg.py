@@ -1,5 +1,8 @@
 """Factorisations of covariance matrices, with the one jitter."""
 
+from collections.abc import Callable
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 from jax.scipy.linalg import cho_solve, solve_triangular
@@ -44,6 +47,14 @@ def _whitener_backward(saved: tuple[Array, Array], g: Array) -> tuple[Array]:
 
 
 whitener.defvjp(_whitener_forward, _whitener_backward)
+
+
+def one_by_one(function: Callable, stacked: tuple) -> Any:
+    """`function(*parts)` for each index of the leading axis, in turn: for functions that solve with large matrices.
+
+    As with `whitener`, batches of large solves must not run side by side on a small thread pool.
+    """
+    return jax.lax.map(lambda parts: function(*parts), stacked)
 
 
 def inverse(factor: Float[Array, "P P"]) -> Float[Array, "P P"]:

@@ -22,7 +22,7 @@ from prssm.data.record import Record
 from prssm.foundation.errors import DataError
 from prssm.foundation.options import option
 from prssm.gp.fitc import FITC
-from prssm.gp.linalg import JITTER
+from prssm.gp.linalg import JITTER, one_by_one
 from prssm.gp.pseudo_data import PseudoData
 from prssm.gp.sparse import Conditional
 from prssm.models.gp_narx import GPNARXConfig, fit_fitc
@@ -59,7 +59,7 @@ class MultiStepModel(eqx.Module):
     log_output_std: Float[Array, " Dy"]
 
     def condition(self) -> Conditional:
-        return jax.vmap(PseudoData.condition)(self.gp)
+        return one_by_one(PseudoData.condition, (self.gp,))
 
 
 class Trajectories(NamedTuple):
@@ -85,7 +85,7 @@ class LongTermObjective:
         gps = model.condition()
         densities = jax.vmap(lambda start: self.run_density(gps, model.log_output_std, data, start))(chosen)
         weight = data.steps / (self.batch * self.horizon)
-        return weight * jnp.sum(densities) - kl_weight * jnp.sum(jax.vmap(PseudoData.kl)(model.gp))
+        return weight * jnp.sum(densities) - kl_weight * jnp.sum(one_by_one(PseudoData.kl, (model.gp,)))
 
     def run_density(self, gps: Conditional, log_output_std: Array, data: Trajectories, start: Array) -> Array:
         """sum_t log N(y_t; mean_t, var_t + sigma_y^2) over one free run; missing outputs do not count."""

@@ -19,6 +19,7 @@ from prssm.foundation.errors import TrainingError
 from prssm.foundation.options import option
 from prssm.gp import exact
 from prssm.gp.kernels import SquaredExponential
+from prssm.gp.linalg import one_by_one
 from prssm.gp.sparse import Conditional
 from prssm.models.gp_start import box, start_values
 from prssm.models.lag_windows import Regression, regression
@@ -128,8 +129,8 @@ class NIGP(NarxEstimator):
 def evidence(parameters: Parameters, problem: Problem) -> Float[Array, ""]:
     """Sum over outputs of log N(y; 0, K + diag(noise)), at given slopes."""
     noise_var = point_noise(parameters, problem)
-    each = jax.vmap(exact.log_marginal, in_axes=(0, None, 1, 0))(parameters.kernel, problem.x, problem.y, noise_var)
-    return jnp.sum(each)
+    outputs = (parameters.kernel, problem.y.T, noise_var)
+    return jnp.sum(one_by_one(lambda kernel, y, noise: exact.log_marginal(kernel, problem.x, y, noise), outputs))
 
 
 def point_noise(parameters: Parameters, problem: Problem) -> Float[Array, "Dy N"]:
@@ -149,7 +150,8 @@ def window_noise(parameters: Parameters, tied: Float[Array, " Din"]) -> Float[Ar
 def posteriors(parameters: Parameters, problem: Problem) -> Conditional:
     """One posterior for each output."""
     noise_var = point_noise(parameters, problem)
-    return jax.vmap(exact.condition, in_axes=(0, None, 1, 0))(parameters.kernel, problem.x, problem.y, noise_var)
+    outputs = (parameters.kernel, problem.y.T, noise_var)
+    return one_by_one(lambda kernel, y, noise: exact.condition(kernel, problem.x, y, noise), outputs)
 
 
 @jax.jit
