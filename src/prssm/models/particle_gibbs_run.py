@@ -14,11 +14,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from prssm.foundation.errors import TrainingError, TrainingInterrupted
+from prssm.foundation.errors import TrainingError
 from prssm.models.particle_gibbs_sweep import Chain, Structure, Training, sweep
 from prssm.models.ss_gp_ssm_config import SSGPSSMConfig
-from prssm.training.checkpoint import Checkpoint
 from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
+from prssm.training.loop import run_to_end
 from prssm.training.session import Session
 
 CHUNK = 10  # iterations between looks at the clock, the watcher and the keyboard
@@ -39,15 +39,11 @@ def run(starts: Chain, structure: Structure, data: Training, config: SSGPSSMConf
 
     A chain whose numbers are no longer finite is dropped.
     """
-    checkpoint = Checkpoint(session.checkpoint, fingerprint)
-    state = _initial_state(starts, config.kept_count)
-    if session.resume:
-        state = checkpoint.load(state)
-    session.progress.start(config.iterations, int(state["iteration"]), "particle Gibbs")
-    try:
-        state = _run(state, structure, data, config, session, checkpoint)
-    finally:
-        session.progress.stop()
+    state = run_to_end(
+        _initial_state(starts, config.kept_count), lambda state: _advance(state, structure, data, config),
+        lambda state: state["iteration"] >= config.iterations or not (state["alive_until"] < 0).any(),
+        lambda state: {"log likelihood": float(np.max(state["curve"][-1]))}, config.iterations, session, fingerprint,
+        "particle Gibbs")
     return _choose(state, config)
 
 
@@ -61,25 +57,6 @@ def _initial_state(starts: Chain, kept: int) -> dict[str, Any]:
 
 def _kept_parts(chain: Chain) -> tuple[Array, ...]:
     return chain.weights, chain.process, chain.output_std, chain.hyper
-
-
-def _run(state: dict[str, Any], structure: Structure, data: Training, config: SSGPSSMConfig, session: Session,
-         checkpoint: Checkpoint) -> dict[str, Any]:
-    saved_at = time.monotonic()
-    try:
-        while state["iteration"] < config.iterations and (state["alive_until"] < 0).any():
-            state = _advance(state, structure, data, config)
-            session.progress.update(int(state["iteration"]), {"log likelihood": float(np.max(state["curve"][-1]))})
-            if time.monotonic() - saved_at > session.checkpoint_seconds:
-                checkpoint.save(state)
-                saved_at = time.monotonic()
-    except KeyboardInterrupt:
-        checkpoint.save(state)
-        where = f"; resume from {checkpoint.path}" if checkpoint.path else " (no checkpoint file was named)"
-        raise TrainingInterrupted(f"training interrupted at iteration {int(state['iteration'])} of "
-                                  f"{config.iterations}{where}") from None
-    checkpoint.save(state)
-    return state
 
 
 def _advance(state: dict[str, Any], structure: Structure, data: Training, config: SSGPSSMConfig) -> dict[str, Any]:

@@ -13,9 +13,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from prssm.foundation.errors import TrainingError, TrainingInterrupted
-from prssm.training.checkpoint import Checkpoint
+from prssm.foundation.errors import TrainingError
 from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
+from prssm.training.loop import run_to_end
 from prssm.training.quasi_newton import Objective, maximise
 from prssm.training.session import Session
 
@@ -41,21 +41,12 @@ def train(objective: Objective, starts: Any, data: tuple, phases: Sequence[Phase
     The last phase ends early when a whole leg gains less than `least_gain`.
     """
     legs = [(phase, min(LEG, phase.iterations - done)) for phase in phases for done in range(0, phase.iterations, LEG)]
-    checkpoint = Checkpoint(session.checkpoint, fingerprint)
-    state = _begin(starts, legs)
-    if session.resume:
-        state = checkpoint.load(state)
-    total = len(state["next_leg"]) * sum(steps for _, steps in legs)
-    session.progress.start(total, int(state["iteration"]), "training")
-    try:
-        _run(objective, state, data, legs, least_gain, session, checkpoint)
-    except KeyboardInterrupt:
-        checkpoint.save(state)
-        where = f"; resume from {checkpoint.path}" if checkpoint.path else " (no checkpoint file was named)"
-        raise TrainingInterrupted(f"training interrupted at iteration {int(state['iteration'])} of {total}{where}") from None
-    finally:
-        session.progress.stop()
-    checkpoint.save(state)
+    begin = _begin(starts, legs)
+    total = len(begin["next_leg"]) * sum(steps for _, steps in legs)
+    state = run_to_end(
+        begin, lambda state: _one_leg(objective, state, data, legs, least_gain, session),
+        lambda state: bool((state["next_leg"] >= len(legs)).all()),
+        lambda state: {"bound": float(np.nanmax(state["curve"], initial=-np.inf))}, total, session, fingerprint)
     return _choose(objective, state, data, legs)
 
 
@@ -65,32 +56,23 @@ def _begin(starts: Any, legs: Legs) -> dict[str, Any]:
             "next_leg": np.zeros(restarts, dtype=np.int64), "curve": np.full((restarts, len(legs)), np.nan)}
 
 
-def _run(objective: Objective, state: dict[str, Any], data: tuple, legs: Legs, least_gain: float, session: Session,
-         checkpoint: Checkpoint) -> None:
-    """Restart by restart, leg by leg; `state` changes only when a leg is complete."""
-    saved_at = time.monotonic()
-    for restart in range(len(state["next_leg"])):
-        while state["next_leg"][restart] < len(legs):
-            _one_leg(objective, state, data, restart, legs, least_gain, session)
-            if time.monotonic() - saved_at > session.checkpoint_seconds:
-                checkpoint.save(state)
-                saved_at = time.monotonic()
-
-
-def _one_leg(objective: Objective, state: dict[str, Any], data: tuple, restart: int, legs: Legs, least_gain: float,
-             session: Session) -> None:
+def _one_leg(objective: Objective, state: dict[str, Any], data: tuple, legs: Legs, least_gain: float,
+             session: Session) -> dict[str, Any]:
+    """The next leg of the first restart that has not ended; the given state is left as it was."""
+    restart = int(np.argmax(state["next_leg"] < len(legs)))
     index, before, begun = int(state["next_leg"][restart]), int(state["iteration"]), time.perf_counter()
     phase, steps = legs[index]
     ascent = maximise(objective, _of(state["parameters"], restart), data, steps, phase.lower, phase.upper,
                       lambda done, value: session.progress.update(before + done, {"bound": value}))
     previous = state["curve"][restart, index - 1] if index else -np.inf
     ended = not np.isfinite(ascent.value) or (phase is legs[-1][0] and ascent.value - previous < least_gain)
-    for array, new in zip(jax.tree.leaves(state["parameters"]), jax.tree.leaves(ascent.parameters), strict=True):
+    parameters, curve, next_leg = jax.tree.map(np.array, (state["parameters"], state["curve"], state["next_leg"]))
+    for array, new in zip(jax.tree.leaves(parameters), jax.tree.leaves(ascent.parameters), strict=True):
         array[restart] = new
-    state["curve"][restart, index] = ascent.value
-    state["next_leg"][restart] = len(legs) if ended else index + 1
-    state["seconds"] = state["seconds"] + (time.perf_counter() - begun)
-    state["iteration"] = np.asarray(before + steps)
+    curve[restart, index] = ascent.value
+    next_leg[restart] = len(legs) if ended else index + 1
+    return {"parameters": parameters, "curve": curve, "next_leg": next_leg, "iteration": np.asarray(before + steps),
+            "seconds": state["seconds"] + (time.perf_counter() - begun)}
 
 
 def _of(parameters: Any, restart: int) -> Any:

@@ -14,9 +14,9 @@ import numpy as np
 import optax
 from jaxtyping import Array, PRNGKeyArray
 
-from prssm.foundation.errors import TrainingError, TrainingInterrupted
-from prssm.training.checkpoint import Checkpoint
+from prssm.foundation.errors import TrainingError
 from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
+from prssm.training.loop import run_to_end
 from prssm.training.session import Session
 
 CHUNK = 10  # iterations between looks at the clock, the watcher and the keyboard
@@ -54,15 +54,10 @@ def optimise(objective: Objective, starts: Any, data: Any, schedule: Schedule, k
     A restart whose objective or gradient is no longer finite stops there and is dropped.
     """
     key_train, key_final = jax.random.split(key)
-    checkpoint = Checkpoint(session.checkpoint, fingerprint)
-    state = initial_state(starts)
-    if session.resume:
-        state = checkpoint.load(state)
-    session.progress.start(schedule.iterations, int(state["iteration"]), "training")
-    try:
-        state = _run(objective, state, data, schedule, key_train, session, checkpoint)
-    finally:
-        session.progress.stop()
+    state = run_to_end(
+        initial_state(starts), lambda state: advance(objective, state, data, schedule, key_train),
+        lambda state: state["iteration"] >= schedule.iterations or bool(np.all(np.asarray(state["alive_until"]) >= 0)),
+        _figures, schedule.iterations, session, fingerprint)
     return _choose(objective, state, data, key_final)
 
 
@@ -75,27 +70,6 @@ def initial_state(starts: Any) -> dict[str, Any]:
         "alive_until": jnp.full(restarts, -1, dtype=int),  # -1: still alive
         "seconds": np.asarray(0.0), "curve": np.zeros((0, restarts)), "curve_iteration": np.zeros(0, dtype=np.int64),
     }
-
-
-def _run(objective: Objective, state: dict[str, Any], data: Any, schedule: Schedule, key: PRNGKeyArray, session: Session,
-         checkpoint: Checkpoint) -> dict[str, Any]:
-    saved_at = time.monotonic()
-    try:
-        while state["iteration"] < schedule.iterations:
-            state = advance(objective, state, data, schedule, key)
-            session.progress.update(int(state["iteration"]), _figures(state))
-            if np.all(np.asarray(state["alive_until"]) >= 0):
-                break
-            if time.monotonic() - saved_at > session.checkpoint_seconds:
-                checkpoint.save(state)
-                saved_at = time.monotonic()
-    except KeyboardInterrupt:
-        checkpoint.save(state)
-        where = f"; resume from {checkpoint.path}" if checkpoint.path else " (no checkpoint file was named)"
-        raise TrainingInterrupted(f"training interrupted at iteration {int(state['iteration'])} of "
-                                  f"{schedule.iterations}{where}") from None
-    checkpoint.save(state)
-    return state
 
 
 def _figures(state: dict[str, Any]) -> dict[str, float]:
