@@ -5,8 +5,6 @@ the log-density of every measurement on the way: sum_t log N(y_t; mean_t, var_t 
 whole run. The KL divergence of the function at the pseudo inputs from its prior keeps 100 of them from learning noise.
 """
 
-import hashlib
-import json
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -28,6 +26,7 @@ from prssm.gp.sparse import Conditional
 from prssm.models.gp_narx import GPNARXConfig, fit_fitc
 from prssm.models.narx import Learnt, NarxConfig, NarxEstimator, stacked
 from prssm.models.narx_run import Window, step_moments
+from prssm.training.checkpoint import fingerprint
 from prssm.training.optimise import Schedule, optimise
 from prssm.training.session import Session, Silent
 
@@ -127,7 +126,7 @@ class MSGP(NarxEstimator):
         objective = LongTermObjective(lags, horizon, config.batch)
         schedule = Schedule(config.iterations, config.learning_rate, _FINAL_RATE * config.learning_rate)
         model, log = optimise(objective, start, data, schedule, jax.random.key(config.seed), session,
-                              _fingerprint(config, cut))
+                              fingerprint(config, vars(cut).values()))
         output_std = np.exp(np.asarray(model.log_output_std))
         return Learnt(_condition(model), np.zeros_like(output_std), output_std, log)
 
@@ -156,11 +155,3 @@ def _pseudo_data(fit: FITC, x: Array, y: Array) -> PseudoData:
 @eqx.filter_jit
 def _condition(model: MultiStepModel) -> Conditional:
     return jax.tree.map(jnp.asarray, model).condition()
-
-
-def _fingerprint(config: MSGPConfig, cut: windows.Windows) -> str:
-    """Identifies a training run: the same options on the same data."""
-    digest = hashlib.sha256(json.dumps(config.to_dict(), sort_keys=True).encode())
-    for part in (cut.u, cut.y, cut.starts):
-        digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.hexdigest()

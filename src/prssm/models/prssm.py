@@ -1,8 +1,5 @@
 """PR-SSM (Doerr et al., ICML 2018): the estimator. Its mathematics is in transition, rollout, recognition and elbo."""
 
-import hashlib
-import json
-from dataclasses import asdict
 from functools import partial
 from typing import Any, ClassVar
 
@@ -23,6 +20,7 @@ from prssm.models.prssm_config import PAPER, PRSSMConfig
 from prssm.models.recognition import Recognition
 from prssm.models.rollout import rollout
 from prssm.models.transition import MEANS, Transition
+from prssm.training.checkpoint import fingerprint
 from prssm.training.log import TrainingLog
 from prssm.training.optimise import Schedule, optimise
 from prssm.training.session import Session
@@ -50,7 +48,7 @@ class PRSSM(Estimator):
         schedule = Schedule(config.iterations, config.learning_rate, config.final_learning_rate,
                             warmup=round(config.kl_warmup * config.iterations), clip=config.gradient_clip * cut.steps)
         self.model_, self.training_ = optimise(objective, starts, TrainingData.of(cut), schedule,
-                                               jax.random.key(config.seed), session, _fingerprint(config, cut))
+                                               jax.random.key(config.seed), session, fingerprint(config, vars(cut).values()))
 
     def _check_structure(self, records: list[Record]) -> None:
         config: PRSSMConfig = self.config
@@ -147,11 +145,3 @@ def _shaped(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) ->
     if arrays[name].shape != shape:
         raise TypeError(f"{name} has shape {arrays[name].shape}, the options ask for {shape}")
     return arrays[name]
-
-
-def _fingerprint(config: PRSSMConfig, cut: windows.Windows) -> str:
-    """Identifies a training run: the same options on the same data."""
-    digest = hashlib.sha256(json.dumps(config.to_dict(), sort_keys=True).encode())
-    for value in asdict(cut).values():
-        digest.update(np.ascontiguousarray(value).tobytes())
-    return digest.hexdigest()

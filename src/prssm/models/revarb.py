@@ -1,7 +1,5 @@
 """REVARB (Mattos et al. 2016, Recurrent Gaussian Processes): the estimator. Its mathematics: revarb_bound, revarb_run."""
 
-import hashlib
-import json
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -20,6 +18,7 @@ from prssm.models.revarb_config import ONE_LAYER, TWO_LAYERS, REVARBConfig
 from prssm.models.revarb_first import FirstState
 from prssm.models.revarb_run import State, Steps, draw_outputs, free_run
 from prssm.models.revarb_start import create_starts, phases
+from prssm.training.checkpoint import fingerprint
 from prssm.training.legs import train
 from prssm.training.log import TrainingLog
 from prssm.training.session import Session
@@ -66,7 +65,7 @@ class REVARB(Estimator):
         starts = create_starts(config, records, data, lags)
         steps = phases(config, jax.tree.map(lambda leaf: leaf[0], starts), data)
         gain = config.least_gain * len(data.y)
-        learnt, self.training_ = train(objective, starts, (data,), steps, gain, session, _fingerprint(config, data))
+        learnt, self.training_ = train(objective, starts, (data,), steps, gain, session, fingerprint(config, data))
         noise_std = np.exp([layer.log_noise_std for layer in learnt.layers])
         first = FirstState.fit(usable(records, lags), learnt.q_mean, np.exp(learnt.q_log_std), lags,
                                max(LEAST_WARMUP, lags + 1))
@@ -161,11 +160,3 @@ def _states(start: State, steps: Steps, noise_var: np.ndarray, outputs: int, len
     mean, var = np.concatenate([first_mean, later_mean], axis=1), np.concatenate([first_var, later_var], axis=1)
     return (mean.transpose(1, 0, 2).reshape(length, -1),
             np.sqrt(np.maximum(var, 0.0)).transpose(1, 0, 2).reshape(length, -1))
-
-
-def _fingerprint(config: REVARBConfig, data: RevarbData) -> str:
-    """Identifies a training run: the same options on the same data."""
-    digest = hashlib.sha256(json.dumps(config.to_dict(), sort_keys=True).encode())
-    for array in data:
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()

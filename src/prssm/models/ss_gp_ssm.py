@@ -9,9 +9,6 @@ two samples.
 A free run cannot leave the numbers: the linear mean is stable and the basis functions are bounded everywhere.
 """
 
-import hashlib
-import json
-from dataclasses import asdict
 from functools import partial
 from typing import Any, ClassVar
 
@@ -30,6 +27,7 @@ from prssm.models.particle_gibbs import sample_path
 from prssm.models.particle_gibbs_run import Draws, run
 from prssm.models.particle_gibbs_sweep import Chain, Structure, Training, noise_of
 from prssm.models.ss_gp_ssm_config import PAPER, SSGPSSMConfig
+from prssm.training.checkpoint import fingerprint
 from prssm.training.log import TrainingLog
 from prssm.training.session import Session
 
@@ -56,7 +54,8 @@ class SSGPSSM(Estimator):
         structure, paths = create_structure(records, config)
         data = create_training(cut, records, config)
         starts = create_starts(structure, paths, data, config)
-        self.draws_, self.training_ = run(starts, structure, data, config, session, _fingerprint(config, cut, records))
+        identity = fingerprint(config, [*vars(cut).values(), [len(record) for record in records]])
+        self.draws_, self.training_ = run(starts, structure, data, config, session, identity)
         self.structure_ = structure
 
     def _simulate(self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int) -> Simulated:
@@ -166,12 +165,3 @@ def _free_runs(draws: Draws, structure: Structure, x1: Array, u: Array, key: PRN
     x = jnp.swapaxes(jax.lax.scan(step, x1, (u, w))[1], 0, 1)
     noise = draws.output_std[:, None] * jax.random.normal(key_sensor, (count, length, outputs))
     return x, x[..., :outputs] + noise
-
-
-def _fingerprint(config: SSGPSSMConfig, cut: Windows, records: list[Record]) -> str:
-    """Identifies a training run: the same options on the same data."""
-    lengths = [len(record) for record in records]
-    digest = hashlib.sha256(json.dumps([config.to_dict(), lengths], sort_keys=True).encode())
-    for value in asdict(cut).values():
-        digest.update(np.ascontiguousarray(value).tobytes())
-    return digest.hexdigest()

@@ -1,5 +1,8 @@
 """The state of a training run in a file, so that nothing is lost."""
 
+import hashlib
+import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ import numpy as np
 
 from prssm.foundation import storage
 from prssm.foundation.errors import ModelFileError
+from prssm.foundation.options import Options
 
 
 class Checkpoint:
@@ -50,3 +54,11 @@ def _named_leaves(tree: Any) -> list[tuple[str, Any]]:
 
 def _like(leaf: Any, array: np.ndarray) -> Any:
     return jnp.asarray(array) if isinstance(leaf, jax.Array) else array
+
+
+def fingerprint(options: Options, data: Iterable[Any]) -> str:
+    """Identifies a training run: the same options on the same arrays (or numbers)."""
+    digest = hashlib.sha256(json.dumps(options.to_dict(), sort_keys=True).encode())
+    for part in data:
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()
