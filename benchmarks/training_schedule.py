@@ -19,7 +19,8 @@ from prssm import PRSSM, datasets
 from prssm.data import windows
 from prssm.foundation.precision import double_precision
 from prssm.models.elbo import Objective, TrainingData
-from prssm.models.prssm import create_starts
+from prssm.models.mixture import Mixture
+from prssm.models.prssm_start import create_starts
 from prssm.training.optimise import Schedule, advance, final_objective, initial_state
 
 SETS = ("actuator", "ballbeam", "drives", "furnace", "dryer")
@@ -47,7 +48,7 @@ def study(name: str, schedule: str, restarts: int) -> dict:
         data = TrainingData.of(windows.sliding([shell.scaler_.scale(train[:cut])], config.horizon))
         objective = Objective(config.horizon, config.batch, config.samples, config.recognition_window)
         key_train, key_final = jax.random.split(jax.random.key(1000))
-        state = initial_state(create_starts(config.replace(seed=1000, restarts=restarts), 1, 1))
+        state = initial_state(create_starts(config.replace(seed=1000), [train], restarts))
         plan = Schedule(iterations, rate, final_rate, round(warmup * iterations), clip * cut)
         begun = time.perf_counter()
         while state["iteration"] < iterations:
@@ -58,7 +59,8 @@ def study(name: str, schedule: str, restarts: int) -> dict:
     chosen = [start + int(np.argmax(elbo[start:start + GROUP])) for start in range(0, restarts, GROUP)]
     scores = []
     for member in chosen:
-        shell.model_ = jax.tree.map(lambda array, member=member: np.asarray(array)[member], state["parameters"])
+        models = jax.tree.map(lambda array, member=member: np.asarray(array)[[member]], state["parameters"])
+        shell.mixture_ = Mixture(models, shell.warmup, config.draws)
         scores.append(shell.score(train[cut:]))
     means = {key: round(float(np.mean([score[key] for score in scores])), 4) for key in ("nrmse", "log_likelihood_scaled")}
     return {"set": name, "schedule": schedule, "seconds": round(seconds, 1),

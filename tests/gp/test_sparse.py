@@ -4,18 +4,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.flatten_util import ravel_pytree
 from scipy.stats import multivariate_normal
 
 from prssm.foundation.precision import double_precision
 from prssm.gp.kernels import KERNELS
 from prssm.gp.linalg import JITTER
-from prssm.gp.sparse import SparseGP
+from prssm.gp.sparse import DiagonalInducing, SparseGP, WhitenedInducing
 
 
 def make_gp(points=6, dim=2, z_std=0.3, seed=0, kernel="squared-exponential"):
     rng = np.random.default_rng(seed)
     return SparseGP(KERNELS[kernel](dim, 0.8, 1.1), jnp.asarray(rng.uniform(-2, 2, (points, dim))),
-                    jnp.asarray(rng.normal(size=points)), jnp.log(jnp.asarray(z_std * rng.uniform(0.5, 1.5, points))))
+                    DiagonalInducing(jnp.asarray(rng.normal(size=points)),
+                                     jnp.log(jnp.asarray(z_std * rng.uniform(0.5, 1.5, points)))))
 
 
 def prior_covariance(gp):
@@ -29,9 +31,9 @@ def test_equals_exact_regression_when_the_inducing_inputs_are_the_data(kernel):
     with double_precision():
         gp = make_gp(z_std=1e-12, kernel=kernel)
         queries = jnp.asarray(np.random.default_rng(5).normal(size=(2, 7)))
-        mean, variance = (np.asarray(part) for part in gp.condition(gp.whitener())(queries))
+        mean, variance = (np.asarray(part) for part in gp.condition()(queries))
         covariance, cross = prior_covariance(gp), np.asarray(gp.kernel.cross(gp.zeta, queries))
-        exact_mean = cross.T @ np.linalg.solve(covariance, np.asarray(gp.z_mean))
+        exact_mean = cross.T @ np.linalg.solve(covariance, np.asarray(gp.inducing.mean))
         exact_var = np.asarray(gp.kernel.diag(queries)) - np.sum(cross * np.linalg.solve(covariance, cross), axis=0)
     np.testing.assert_allclose(mean, exact_mean, rtol=1e-8)
     np.testing.assert_allclose(variance, exact_var, rtol=1e-6, atol=1e-9)
@@ -42,20 +44,20 @@ def test_marginalising_z_agrees_with_the_joint_gaussian():
     with double_precision():
         gp = make_gp(z_std=0.4)
         query = jnp.asarray([[0.3], [-0.7]])
-        mean, variance = gp.condition(gp.whitener())(query)
+        mean, variance = gp.condition()(query)
         alpha = np.linalg.solve(prior_covariance(gp), np.asarray(gp.kernel.cross(gp.zeta, query))[:, 0])
         prior_var = float(gp.kernel.diag(query)[0])
         conditional_var = prior_var - alpha @ prior_covariance(gp) @ alpha
-        total_var = conditional_var + alpha @ np.diag(np.exp(2 * np.asarray(gp.log_z_std))) @ alpha
-    assert float(mean[0]) == pytest.approx(alpha @ np.asarray(gp.z_mean), rel=1e-9)
+        total_var = conditional_var + alpha @ np.diag(np.exp(2 * np.asarray(gp.inducing.log_std))) @ alpha
+    assert float(mean[0]) == pytest.approx(alpha @ np.asarray(gp.inducing.mean), rel=1e-9)
     assert float(variance[0]) == pytest.approx(total_var, rel=1e-9)
 
 
 def test_kl_equals_the_closed_form_and_a_monte_carlo_estimate():
     with double_precision():
         gp = make_gp()
-        kl = float(gp.kl(gp.whitener()))
-        mean, std, covariance = np.asarray(gp.z_mean), np.exp(np.asarray(gp.log_z_std)), prior_covariance(gp)
+        kl = float(gp.condition().kl())
+        mean, std, covariance = np.asarray(gp.inducing.mean), np.exp(np.asarray(gp.inducing.log_std)), prior_covariance(gp)
     inverse = np.linalg.inv(covariance)
     closed = 0.5 * (np.trace(inverse @ np.diag(std**2)) + mean @ inverse @ mean - len(mean)
                     + np.linalg.slogdet(covariance)[1] - np.sum(np.log(std**2)))
@@ -72,19 +74,70 @@ def test_kl_is_zero_when_q_is_the_prior():
     with double_precision():
         kernel = KERNELS["squared-exponential"](1, 0.8, 1.0)
         std = 0.8 * np.sqrt(1 + JITTER)
-        gp = SparseGP(kernel, 100.0 * jnp.arange(4.0)[:, None], jnp.zeros(4), jnp.full(4, np.log(std)))
-        assert float(gp.kl(gp.whitener())) == pytest.approx(0.0, abs=1e-12)
+        gp = SparseGP(kernel, 100.0 * jnp.arange(4.0)[:, None], DiagonalInducing(jnp.zeros(4), jnp.full(4, np.log(std))))
+        assert float(gp.condition().kl()) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_kl_gradient_agrees_with_finite_differences():
+@pytest.mark.parametrize("kind", ["diagonal", "full"])
+def test_gradients_agree_with_finite_differences(kind):
+    """Of the KL and of a prediction's moments together, in every parameter at once along random directions."""
     with double_precision():
-        gp = make_gp()
-        gradient = jax.grad(lambda gp: gp.kl(gp.whitener()))(gp)
-        step = 1e-6
-        for name in ("zeta", "z_mean", "log_z_std"):
-            direction = np.random.default_rng(3).normal(size=getattr(gp, name).shape)
-            moved = [gp_at.kl(gp_at.whitener()) for gp_at in (
-                SparseGP(**{f: getattr(gp, f) + (sign * step * direction if f == name else 0)
-                            for f in ("zeta", "z_mean", "log_z_std")}, kernel=gp.kernel) for sign in (1, -1))]
-            numeric = float(moved[0] - moved[1]) / (2 * step)
-            assert float(jnp.sum(getattr(gradient, name) * direction)) == pytest.approx(numeric, rel=1e-5)
+        gp = make_gp() if kind == "diagonal" else full_gp()
+        queries = jnp.asarray(np.random.default_rng(5).normal(size=(2, 3)))
+
+        def value(gp):
+            posterior = gp.condition()
+            mean, variance = posterior(queries)
+            return posterior.kl() + jnp.sum(mean * jnp.arange(1.0, 4.0)) + jnp.sum(variance)
+
+        flat, rebuild = ravel_pytree(gp)
+        slope, _ = ravel_pytree(jax.grad(value)(gp))
+        rng, step = np.random.default_rng(3), 1e-6
+        for _ in range(4):
+            direction = jnp.asarray(rng.normal(size=flat.shape))
+            ahead, behind = (value(rebuild(flat + sign * step * direction)) for sign in (1, -1))
+            assert float(slope @ direction) == pytest.approx(float(ahead - behind) / (2 * step), rel=1e-5)
+
+
+def full_gp(points=6, seed=1):
+    rng = np.random.default_rng(seed)
+    gp = make_gp(points)
+    return SparseGP(gp.kernel, gp.zeta, WhitenedInducing(jnp.asarray(rng.normal(size=points)),
+                                                         jnp.asarray(0.3 * rng.normal(size=(points, points)))))
+
+
+def test_full_covariance_agrees_with_the_unwhitened_gaussian():
+    """q(z) = N(L m, L V V' L'): mean, variance and KL by plain formulas in z."""
+    with double_precision():
+        gp = full_gp()
+        query = jnp.asarray([[0.3], [-0.7]])
+        mean, variance = (float(part[0]) for part in gp.condition()(query))
+        kl = float(gp.condition().kl())
+        covariance, factor = prior_covariance(gp), np.asarray(gp.inducing.factor)
+        lower = np.tril(factor, -1) + np.diag(np.exp(np.diag(factor)))
+        root = np.linalg.cholesky(covariance)
+        z_mean, z_cov = root @ np.asarray(gp.inducing.mean), root @ lower @ lower.T @ root.T
+        alpha = np.linalg.solve(covariance, np.asarray(gp.kernel.cross(gp.zeta, query))[:, 0])
+        prior_var = float(gp.kernel.diag(query)[0])
+    assert mean == pytest.approx(alpha @ z_mean, rel=1e-8)
+    assert variance == pytest.approx(prior_var - alpha @ covariance @ alpha + alpha @ z_cov @ alpha, rel=1e-8)
+    inverse = np.linalg.inv(covariance)
+    closed = 0.5 * (np.trace(inverse @ z_cov) + z_mean @ inverse @ z_mean - len(z_mean)
+                    + np.linalg.slogdet(covariance)[1] - np.linalg.slogdet(z_cov)[1])
+    assert kl == pytest.approx(closed, rel=1e-8)
+
+
+def test_draws_have_the_moments_of_q_and_are_the_same_function_at_every_query():
+    """Averaged over draws, a drawn posterior has the mean of q and, with its own variance, the variance of q."""
+    with double_precision():
+        gp, count = full_gp(), 40_000
+        noise = jax.random.normal(jax.random.key(0), (6, count))
+        query = jnp.asarray([[0.3], [-0.7]])
+        expected_mean, expected_var = (float(part[0]) for part in gp.condition()(query))
+        drawn = gp.condition().drawn(noise)
+        means, variances = (np.asarray(part) for part in drawn(jnp.repeat(query, count, axis=1)))
+        again = np.asarray(drawn(jnp.repeat(query, count, axis=1))[0])
+    np.testing.assert_array_equal(means, again)
+    spread = expected_var - variances[0]
+    assert abs(means.mean() - expected_mean) < 4 * np.sqrt(spread / count)
+    assert abs(means.var() - spread) < 4 * spread * np.sqrt(2 / count)

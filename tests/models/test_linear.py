@@ -188,7 +188,7 @@ def test_smallest_of_equally_good_orders_wins_and_search_stops() -> None:
         asked.append(order)
         return {1: 1.0, 2: 0.505, 3: 0.5}.get(order, 0.6)
 
-    assert choose_order(judge, 8) == 2
+    assert choose_order(judge, range(1, 9)) == 2
     assert asked == [1, 2, 3, 4, 5]
 
 

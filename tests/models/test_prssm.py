@@ -63,6 +63,35 @@ def test_the_first_outputs_start_the_simulation(learnt):
     assert moved[0] > 0.3
 
 
+EVERYTHING = SMALL | {"start": "linear", "inducing_covariance": "full", "draws": "trajectory", "likelihood": "predictive",
+                      "restarts": 3, "members": 2, "folds": 2, "fold_restarts": 2}
+
+
+def test_a_calibrated_mixture_around_a_linear_model_is_saved_whole(tmp_path):
+    record = saturating_drive(120)
+    model = prssm.PRSSM(**EVERYTHING).fit(record)
+    assert len(model.training_.outcomes) == 3 + 2 * 2
+    assert model.training_.kept < 3  # no model of a fold is ever the model
+    assert model.mixture_.models.log_output_std.shape == (2, 1)
+    assert model.calibration_.extra[0] > 0.0
+    again = prssm.load(model.save(tmp_path / "m.prssm"))
+    for name in ("mean", "std", "samples", "state_mean"):
+        np.testing.assert_array_equal(getattr(again.simulate(record), name), getattr(model.simulate(record), name))
+
+
+def test_the_band_of_a_fold_never_sees_what_it_is_judged_on():
+    """The held-out outputs of one stretch change the calibration, and the models of its own fold not at all."""
+    record = saturating_drive(120)
+    changed = np.array(record.y)
+    changed[80:] += 0.5 * np.sin(np.arange(40))[:, None]  # the last of two stretches begins at row 60
+    options = EVERYTHING | {"normalise": False}
+    plain, moved = (prssm.PRSSM(**options).fit(data) for data in (record, prssm.Record(record.u, changed, 0.1)))
+    last_fold = slice(3 + 2, 3 + 4)
+    np.testing.assert_array_equal(plain.training_.final[last_fold], moved.training_.final[last_fold])
+    assert (plain.training_.final[:3] != moved.training_.final[:3]).all()
+    assert moved.calibration_.std(np.ones(1)) != plain.calibration_.std(np.ones(1))
+
+
 def test_the_paper_tables_are_the_defaults():
     assert (PAPER.inducing, PAPER.samples, PAPER.batch, PAPER.horizon, PAPER.latent_dim) == (20, 50, 10, 100, 4)
     assert (PAPER.z_mean_std, PAPER.z_std, PAPER.process_std, PAPER.output_std) == (0.05, 0.01, 0.002, 1.0)
@@ -72,14 +101,14 @@ def test_the_paper_tables_are_the_defaults():
 
 def test_the_start_is_drawn_as_the_table_says():
     record = saturating_drive(120)
-    model = prssm.PRSSM("paper", iterations=0, restarts=1, inducing=60, samples=1, batch=1, horizon=20).fit(record).model_
-    gp = model.transition.gp
-    assert gp.zeta.shape == (4, 60, 5)
-    zeta, z = np.asarray(gp.zeta), np.asarray(gp.z_mean)
+    model = prssm.PRSSM("paper", iterations=0, restarts=1, inducing=60, samples=1, batch=1, horizon=20).fit(record)
+    gp = model.mixture_.models.transition.gp
+    assert gp.zeta.shape == (1, 4, 60, 5)
+    zeta, z = np.asarray(gp.zeta), np.asarray(gp.inducing.mean)
     assert -2 <= zeta.min() < -1.98
     assert 1.98 < zeta.max() <= 2
     assert abs(z.std() - 0.05) < 4 * 0.05 / np.sqrt(2 * z.size)
-    np.testing.assert_allclose(np.exp(gp.log_z_std), 0.01)
+    np.testing.assert_allclose(np.exp(gp.inducing.log_std), 0.01)
     np.testing.assert_allclose(np.exp(2 * gp.kernel.log_std), 0.25)
 
 
@@ -87,10 +116,10 @@ def test_full_gradient_scheme_uses_whole_records_and_no_warm_up():
     records = [saturating_drive(40), saturating_drive(25, seed=1)]
     model = prssm.PRSSM(**(SMALL | {"scheme": "full"})).fit(records)
     assert model.warmup == 0
-    assert model.model_.recognition is None
+    assert model.mixture_.models.recognition is None
     run = model.simulate(saturating_drive(30, seed=2), samples=2000)
     # the uninformative first state N(0, I) in scaled units, plus sensor noise
-    noise = np.exp(2 * np.asarray(model.model_.log_output_std))
+    noise = np.exp(2 * np.asarray(model.mixture_.models.log_output_std[0]))
     expected = np.sqrt(1 + noise) * model.scaler_.y_std
     np.testing.assert_allclose(run.std[0], expected, rtol=5 / np.sqrt(2 * 2000))
 
@@ -123,7 +152,7 @@ def test_any_differentiable_emission(tmp_path):
 def test_an_emission_with_arrays_is_trained():
     start = jnp.asarray([[1.0, 0.5]])
     model = prssm.PRSSM(**(SMALL | {"emission": Mixing(start)})).fit(saturating_drive(80))
-    assert not np.allclose(model.model_.emission.function.weights, start)
+    assert not np.allclose(model.mixture_.models.emission.function.weights[0], start)
 
 
 def test_an_emission_of_the_wrong_shape_is_refused():
@@ -183,7 +212,7 @@ def test_interrupted_and_resumed_is_the_same_model(tmp_path):
     with pytest.raises(TrainingInterrupted):
         prssm.PRSSM(**options).fit(record, checkpoint=file, progress=StopAfter(10))
     resumed = prssm.PRSSM(**options).fit(record, checkpoint=file, resume=True)
-    for a, b in zip(jax.tree.leaves(whole.model_), jax.tree.leaves(resumed.model_), strict=True):
+    for a, b in zip(jax.tree.leaves(whole.mixture_), jax.tree.leaves(resumed.mixture_), strict=True):
         np.testing.assert_array_equal(a, b)
     with pytest.raises(ModelFileError, match="other data or options"):
         prssm.PRSSM(**(options | {"seed": 1})).fit(record, checkpoint=file, resume=True)

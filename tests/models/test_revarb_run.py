@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from prssm.foundation.precision import double_precision
+from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import SquaredExponential
-from prssm.gp.sparse import Conditional
 from prssm.models.revarb_run import State, draw_outputs, free_run
 
 LAGS, HIDDEN, INPUTS = 2, 2, 1

@@ -13,17 +13,30 @@ from jax.flatten_util import ravel_pytree
 
 from prssm.foundation.precision import double_precision
 from prssm.gp.kernels import KERNELS
-from prssm.gp.sparse import SparseGP
+from prssm.gp.sparse import DiagonalInducing, SparseGP, WhitenedInducing
 from prssm.models.rollout import rollout
-from prssm.models.transition import MEANS, Transition
+from prssm.models.transition import IdentityMean, LinearMean, Transition, ZeroMean
+
+MEANS = ("identity", "zero", "linear")
 
 
-def make_transition(dx, du, points, kernel="squared-exponential", mean="identity", seed=0, z_std=0.1, process_std=0.05):
+def make_mean(name, dx, du, rng):
+    if name == "linear":
+        return LinearMean(jnp.asarray(0.4 * rng.normal(size=(dx, dx + du))), jnp.asarray(0.1 * rng.normal(size=dx)))
+    return {"identity": IdentityMean, "zero": ZeroMean}[name]()
+
+
+def make_transition(dx, du, points, kernel="squared-exponential", mean="identity", seed=0, z_std=0.1, process_std=0.05,
+                    covariance="diagonal"):
     rng = np.random.default_rng(seed)
     kernels = jax.vmap(lambda _: KERNELS[kernel](dx + du, 0.6, 1.2))(jnp.arange(dx))
-    gp = SparseGP(kernels, jnp.asarray(rng.uniform(-2, 2, (dx, points, dx + du))),
-                  jnp.asarray(0.3 * rng.normal(size=(dx, points))), jnp.full((dx, points), np.log(z_std)))
-    return Transition(gp, MEANS[mean](), jnp.full(dx, np.log(process_std)))
+    zeta = jnp.asarray(rng.uniform(-2, 2, (dx, points, dx + du)))
+    if covariance == "diagonal":
+        inducing = DiagonalInducing(jnp.asarray(0.3 * rng.normal(size=(dx, points))), jnp.full((dx, points), np.log(z_std)))
+    else:
+        factor = 0.1 * rng.normal(size=(dx, points, points)) + np.log(z_std) * np.eye(points)
+        inducing = WhitenedInducing(jnp.asarray(0.3 * rng.normal(size=(dx, points))), jnp.asarray(factor))
+    return Transition(SparseGP(kernels, zeta, inducing), make_mean(mean, dx, du, rng), jnp.full(dx, np.log(process_std)))
 
 
 def make_inputs(dx, du, steps, batch, seed=1):
@@ -33,8 +46,9 @@ def make_inputs(dx, du, steps, batch, seed=1):
 
 
 @partial(jax.jit, static_argnames="engine")
-def loss(transition, x1, u, eps, engine):
-    states = rollout(transition.condition(), x1, u, eps, engine)
+def loss(transition, x1, u, eps, engine, draws=None):
+    dynamics = transition.condition()
+    states = rollout(dynamics if draws is None else dynamics.drawn(draws), x1, u, eps, engine)
     weights = jnp.cos(jnp.arange(states.size)).reshape(states.shape)  # every state matters, each differently
     return jnp.sum(weights * states**2)
 
@@ -44,13 +58,15 @@ value_and_slopes = jax.jit(jax.value_and_grad(loss, argnums=(0, 1, 2, 3)), stati
 
 @settings(max_examples=5, deadline=None)
 @given(dx=st.integers(1, 3), du=st.integers(0, 2), points=st.integers(1, 5), steps=st.integers(2, 6),
-       batch=st.integers(1, 4), kernel=st.sampled_from(sorted(KERNELS)), mean=st.sampled_from(sorted(MEANS)),
-       seed=st.integers(0, 1000))
-def test_the_adjoint_equals_the_differentiated_scan(dx, du, points, steps, batch, kernel, mean, seed):
+       batch=st.integers(1, 4), kernel=st.sampled_from(sorted(KERNELS)), mean=st.sampled_from(MEANS),
+       covariance=st.sampled_from(["diagonal", "full"]), consistent=st.booleans(), seed=st.integers(0, 1000))
+def test_the_adjoint_equals_the_differentiated_scan(dx, du, points, steps, batch, kernel, mean, covariance,
+                                                     consistent, seed):
     with double_precision():
-        transition = make_transition(dx, du, points, kernel, mean, seed)
+        transition = make_transition(dx, du, points, kernel, mean, seed, covariance=covariance)
         inputs = make_inputs(dx, du, steps, batch, seed)
-        results = [value_and_slopes(transition, *inputs, engine) for engine in ("scan", "adjoint")]
+        draws = jax.random.normal(jax.random.key(seed), (dx, points, batch)) if consistent else None
+        results = [value_and_slopes(transition, *inputs, engine, draws) for engine in ("scan", "adjoint")]
         for oracle, fast in zip(*map(jax.tree.leaves, results), strict=True):
             np.testing.assert_allclose(fast, oracle, rtol=1e-9, atol=1e-9 * (1 + float(np.abs(oracle).max(initial=0))))
 

@@ -17,10 +17,10 @@ import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float
 
+from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import SquaredExponential
 from prssm.gp.linalg import cholesky, log_det, one_by_one
 from prssm.gp.psi_statistics import psi1, summed_spread
-from prssm.gp.sparse import Conditional
 
 
 class Pairs(NamedTuple):

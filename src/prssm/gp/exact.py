@@ -5,9 +5,9 @@ import jax.numpy as jnp
 from jax.scipy.linalg import cho_solve
 from jaxtyping import Array, Float
 
+from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import Kernel, SquaredExponential
 from prssm.gp.linalg import inverse, log_det
-from prssm.gp.sparse import Conditional
 
 
 def log_marginal(kernel: Kernel, x: Float[Array, "N Din"], y: Float[Array, " N"],

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float
 
+from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import Kernel
 from prssm.gp.linalg import cholesky, log_det
-from prssm.gp.sparse import Conditional
 
 
 class _Factors(eqx.Module):

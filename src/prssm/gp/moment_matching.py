@@ -20,7 +20,7 @@ import numpy as np
 from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float
 
-from prssm.gp.sparse import Conditional
+from prssm.gp.conditional import Conditional
 
 _LARGEST_EXPONENT = 500.0  # where it is larger, q_i q_j is so small that the term does not count, but exp would overflow
 

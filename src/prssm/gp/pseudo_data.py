@@ -8,9 +8,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from prssm.gp import exact
+from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import Kernel
 from prssm.gp.linalg import JITTER
-from prssm.gp.sparse import Conditional
 
 
 class PseudoData(eqx.Module):

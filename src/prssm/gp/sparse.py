@@ -1,30 +1,87 @@
-"""The variational sparse GP: a function known through q(z) = N(z_mean, diag(z_std^2)) at its inducing inputs.
+"""The variational sparse GP: a function known through q(z) at its inducing inputs.
 
-z is the deviation of the function from its prior mean, so p(z) = N(0, K) and z = 0 is the prior mean itself.
+z is the deviation of the function from its prior mean, so p(z) = N(0, K) and z = 0 is the prior mean itself. With
+K = L L' and W = L^-1, v = W z is white under the prior. Whatever the parameters of q, it is used as q(v) = N(m, V V')
+with V lower triangular. With k = k(zeta, x) and a = W k, a function value has
+
+    mean = m'a,    variance = (k_xx - a'a) + |V'a|^2:
+
+what the inducing points cannot say of f(x), plus what is not known of them. Every entry of a, m and V is of order one
+however ill-conditioned K is, which is what makes single precision safe.
 """
+
+from abc import abstractmethod
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from prssm.gp.kernels import Kernel
 from prssm.gp.linalg import whitener
 
 
-class Conditional(eqx.Module):
-    """All that a prediction needs and that no query point changes: mean = w.k, variance = k_xx - k'Qk."""
+class Inducing(eqx.Module):
+    """The distribution q(z) of the inducing outputs."""
+
+    @abstractmethod
+    def whitened(self, white: Float[Array, "P P"]) -> tuple[Float[Array, " P"], Float[Array, "P P"]]:
+        """m and V of q(v) = N(m, V V'), v = W z."""
+
+
+class DiagonalInducing(Inducing):
+    """q(z) = N(mean, diag(std^2)): the paper's."""
+
+    mean: Float[Array, " P"]
+    log_std: Float[Array, " P"]
+
+    def whitened(self, white: Float[Array, "P P"]) -> tuple[Float[Array, " P"], Float[Array, "P P"]]:
+        return white @ self.mean, white * jnp.exp(self.log_std)
+
+
+class WhitenedInducing(Inducing):
+    """q(v) = N(mean, V V') with any covariance; the diagonal of `factor` holds the logarithm of V's."""
+
+    mean: Float[Array, " P"]
+    factor: Float[Array, "P P"]
+
+    @classmethod
+    def create(cls, mean: np.ndarray, std: float) -> "WhitenedInducing":
+        return cls(mean, np.diag(np.full(len(mean), np.log(std))))
+
+    def whitened(self, white: Float[Array, "P P"]) -> tuple[Float[Array, " P"], Float[Array, "P P"]]:
+        return self.mean, jnp.tril(self.factor, -1) + jnp.diag(jnp.exp(jnp.diagonal(self.factor)))
+
+
+class Posterior(eqx.Module):
+    """All that a prediction needs and that no query point changes.
+
+    `mean` may have a column for each query point: then each column is one draw of v, and `spread` is None.
+    """
 
     kernel: Kernel
     zeta: Float[Array, "P Din"]
-    weights: Float[Array, " P"]  # w = K^-1 z_mean
-    quadratic: Float[Array, "P P"]  # Q = K^-1 (K - diag(z_std^2)) K^-1, symmetric
+    white: Float[Array, "P P"]  # W, lower triangular
+    mean: Float[Array, " P"] | Float[Array, "P B"]
+    spread: Float[Array, "P P"] | None  # V, lower triangular
 
     def __call__(self, xu: Float[Array, "Din B"]) -> tuple[Float[Array, " B"], Float[Array, " B"]]:
         """Mean and variance of the deviation f - m at the points `xu`."""
-        k = self.kernel.cross(self.zeta, xu)
-        mean = self.weights @ k
-        variance = self.kernel.diag(xu) - jnp.sum(k * (self.quadratic @ k), axis=0)
-        return mean, jnp.maximum(variance, 0.0)
+        a = self.white @ self.kernel.cross(self.zeta, xu)
+        mean = self.mean @ a if self.mean.ndim == 1 else jnp.sum(self.mean * a, axis=0)
+        variance = jnp.maximum(self.kernel.diag(xu) - jnp.sum(a**2, axis=0), 0.0)
+        if self.spread is not None:
+            variance += jnp.sum((self.spread.T @ a) ** 2, axis=0)
+        return mean, variance
+
+    def drawn(self, noise: Float[Array, "P B"]) -> "Posterior":
+        """One draw v = m + V noise of the inducing outputs for each column, kept for a whole trajectory."""
+        return Posterior(self.kernel, self.zeta, self.white, self.mean[:, None] + self.spread @ noise, None)
+
+    def kl(self) -> Float[Array, ""]:
+        """KL(q(v) || N(0, I)), which is KL(q(z) || p(z))."""
+        log_det = 2.0 * jnp.sum(jnp.log(jnp.diagonal(self.spread)))
+        return 0.5 * (jnp.sum(self.spread**2) + jnp.sum(self.mean**2) - len(self.mean) - log_det)
 
 
 class SparseGP(eqx.Module):
@@ -32,22 +89,9 @@ class SparseGP(eqx.Module):
 
     kernel: Kernel
     zeta: Float[Array, "P Din"]  # inducing inputs
-    z_mean: Float[Array, " P"]  # mean of q(z)
-    log_z_std: Float[Array, " P"]  # log standard deviation of q(z)
+    inducing: Inducing
 
-    def whitener(self) -> Float[Array, "P P"]:
-        """L^-1 of the prior covariance K = L L^T of z: all that `condition` and `kl` need of it."""
-        return whitener(self.kernel.gram(self.zeta))
-
-    def condition(self, white: Float[Array, "P P"]) -> Conditional:
+    def condition(self) -> Posterior:
         """Marginalise z ~ q(z) out of p(f | z)."""
-        precision = white.T @ white
-        scaled = precision * jnp.exp(self.log_z_std)  # K^-1 diag(z_std)
-        return Conditional(self.kernel, self.zeta, white.T @ (white @ self.z_mean), precision - scaled @ scaled.T)
-
-    def kl(self, white: Float[Array, "P P"]) -> Float[Array, ""]:
-        """KL(q(z) || p(z)) between N(z_mean, diag(z_std^2)) and N(0, K)."""
-        trace = jnp.sum((white * jnp.exp(self.log_z_std)) ** 2)
-        mahalanobis = jnp.sum((white @ self.z_mean) ** 2)
-        log_det = -2.0 * jnp.sum(jnp.log(jnp.diagonal(white)))
-        return 0.5 * (trace + mahalanobis - len(self.z_mean) + log_det - 2.0 * jnp.sum(self.log_z_std))
+        white = whitener(self.kernel.gram(self.zeta))
+        return Posterior(self.kernel, self.zeta, white, *self.inducing.whitened(white))

@@ -6,18 +6,28 @@ sub-trajectories scaled to the data set.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.scipy.stats import norm
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from prssm.data.windows import Windows
 from prssm.models.emission import Emission
 from prssm.models.recognition import Recognition, kl_to_standard_normal
 from prssm.models.rollout import Engine, rollout
 from prssm.models.transition import Dynamics, Transition
+from prssm.training.optimise import PerRestart
+
+Draws = Literal["step", "trajectory"]
+"""A new value of z at every step, as in the paper, or one for each trajectory: then the function's uncertainty does not
+average out over time."""
+
+Likelihood = Literal["expected", "predictive"]
+"""E_q[log p(y_t | x_t)], the ELBO's, or log E_q[p(y_t | x_t)] with the expectation taken as Gaussian: then a spread of the
+states that matches the errors pays, so that training can tell process noise."""
 
 
 class StateSpaceModel(eqx.Module):
@@ -51,6 +61,18 @@ class TrainingData(eqx.Module):
                    jnp.asarray(float(windows.steps)))
 
 
+class Shown(eqx.Module):
+    """What one restart is shown of the data: the rest is held out from its training."""
+
+    rows: Bool[Array, " rows"]
+    starts: Int[Array, " W"]
+    steps: Float[Array, ""]
+
+    def of(self, data: TrainingData) -> TrainingData:
+        y = jnp.where(self.rows[:, None], data.y, jnp.nan)
+        return TrainingData(data.u, y, data.y_filled, self.starts, self.steps)
+
+
 @dataclass(frozen=True)
 class Objective:
     """The ELBO estimate for given structure; hashable, so that it can be a static argument of compiled code."""
@@ -60,20 +82,25 @@ class Objective:
     samples: int
     window: int
     engine: Engine = "adjoint"
+    draws: Draws = "step"
+    likelihood: Likelihood = "expected"
 
-    def __call__(self, model: StateSpaceModel, data: TrainingData, key: PRNGKeyArray,
+    def __call__(self, model: StateSpaceModel, data: TrainingData | PerRestart, key: PRNGKeyArray,
                  kl_weight: float | Array = 1.0) -> Float[Array, ""]:
         """One stochastic estimate of the ELBO of the whole data set; `kl_weight` below 1 only while training warms up."""
+        if isinstance(data, PerRestart):
+            data = data.own.of(data.shared)
         key_batch, key_noise = jax.random.split(key)
         starts, scale = self._draw(data, key_batch)
         rows = starts[:, None] + jnp.arange(self.horizon)
         y, u = data.y[rows], data.u[rows]  # (batch, T, D)
         mean, log_std = jax.vmap(model.first_state)(data.y_filled[rows[:, : self.window]], u[:, : self.window])
-        dynamics, kl_z = model.transition.condition_and_kl()
-        states = self._trajectories(dynamics, mean, log_std, u, key_noise)
-        log_likelihood = self._expected_log_likelihood(model, states, y)
+        dynamics = model.transition.condition()
+        inputs = jnp.repeat(jnp.transpose(u, (1, 2, 0)), self.samples, axis=2)  # B: sub-trajectories, then samples
+        states = self._trajectories(dynamics, mean, log_std, inputs, key_noise)
+        log_likelihood = self._expected_log_likelihood(model, states, inputs, y)
         kl_first = jnp.sum(kl_to_standard_normal(mean, log_std))
-        return scale * log_likelihood - kl_weight * (scale * kl_first + kl_z)
+        return scale * log_likelihood - kl_weight * (scale * kl_first + dynamics.kl())
 
     def _draw(self, data: TrainingData, key: PRNGKeyArray) -> tuple[Array, Array | float]:
         """Starts of the mini-batch, and the factor from its number of steps to the data set's."""
@@ -83,19 +110,31 @@ class Objective:
         return starts, data.steps / (self.batch * self.horizon)
 
     def _trajectories(self, dynamics: Dynamics, mean: Float[Array, "batch Dx"], log_std: Float[Array, "batch Dx"],
-                      u: Float[Array, "batch T Du"], key: PRNGKeyArray) -> Float[Array, "T Dx B"]:
-        """N trajectories for each sub-trajectory; B runs over sub-trajectories, then samples."""
+                      inputs: Float[Array, "T Du B"], key: PRNGKeyArray) -> Float[Array, "T Dx B"]:
+        """N trajectories for each sub-trajectory."""
         first_mean, first_std = (jnp.repeat(part.T, self.samples, axis=1) for part in (mean, jnp.exp(log_std)))
-        inputs = jnp.repeat(jnp.transpose(u, (1, 2, 0)), self.samples, axis=2)
         eps = jax.random.normal(key, (self.horizon, *first_mean.shape), first_mean.dtype)
         x1 = first_mean + first_std * eps[-1]  # the last row: no step follows x_T, so the recursion leaves it unused
+        if self.draws == "trajectory":
+            dynamics = one_function_each(dynamics, jax.random.fold_in(key, 1), x1.shape[1])
         return rollout(dynamics, x1, inputs, eps, self.engine)
 
-    def _expected_log_likelihood(self, model: StateSpaceModel, states: Array, y: Float[Array, "batch T Dy"]) -> Array:
+    def _expected_log_likelihood(self, model: StateSpaceModel, states: Array, inputs: Array,
+                                 y: Float[Array, "batch T Dy"]) -> Array:
         """Summed over steps and outputs that were measured, averaged over samples."""
-        predicted = model.emission(states).reshape(self.horizon, y.shape[2], y.shape[0], self.samples)
+        predicted = model.emission(states, inputs).reshape(self.horizon, y.shape[2], y.shape[0], self.samples)
         target = jnp.transpose(y, (1, 2, 0))[..., None]
         measured = ~jnp.isnan(target)
         # The input of the density is masked, not its result: a NaN would come back through the gradient.
-        density = norm.logpdf(jnp.where(measured, target, 0.0), predicted, jnp.exp(model.log_output_std)[:, None, None])
-        return jnp.sum(jnp.where(measured, density, 0.0)) / self.samples
+        target, noise_var = jnp.where(measured, target, 0.0), jnp.exp(2.0 * model.log_output_std)[:, None, None]
+        if self.likelihood == "predictive":
+            noise_var += jnp.var(predicted, axis=3, keepdims=True, ddof=1)
+            predicted = jnp.mean(predicted, axis=3, keepdims=True)
+        density = norm.logpdf(target, predicted, jnp.sqrt(noise_var))
+        return jnp.sum(jnp.where(measured, density, 0.0)) / predicted.shape[3]
+
+
+def one_function_each(dynamics: Dynamics, key: PRNGKeyArray, trajectories: int) -> Dynamics:
+    """The dynamics with one draw of all inducing outputs for each trajectory."""
+    shape = (*dynamics.gp.zeta.shape[:2], trajectories)
+    return dynamics.drawn(jax.random.normal(key, shape, dynamics.gp.zeta.dtype))

@@ -1,4 +1,4 @@
-"""y_t = g(x_t) + sensor noise. The default g selects the first Dy states; any differentiable function will do."""
+"""y_t = g(x_t, u_t) + sensor noise. The paper's g selects the first Dy states; any differentiable function will do."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from collections.abc import Callable
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from prssm.foundation.errors import OptionError
@@ -15,7 +16,7 @@ class Emission(eqx.Module):
     """The noise-free output of each state of a batch; its arrays, if any, are trained."""
 
     @abstractmethod
-    def __call__(self, x: Float[Array, "T Dx B"]) -> Float[Array, "T Dy B"]: ...
+    def __call__(self, x: Float[Array, "T Dx B"], u: Float[Array, "T Du B"]) -> Float[Array, "T Dy B"]: ...
 
 
 class Selector(Emission):
@@ -23,8 +24,20 @@ class Selector(Emission):
 
     output_dim: int = eqx.field(static=True)
 
-    def __call__(self, x: Float[Array, "T Dx B"]) -> Float[Array, "T Dy B"]:
+    def __call__(self, x: Float[Array, "T Dx B"], u: Float[Array, "T Du B"]) -> Float[Array, "T Dy B"]:
         return x[:, : self.output_dim]
+
+
+class LinearEmission(Emission):
+    """g(x, u) = C x + D u + offset, trained."""
+
+    states: Float[Array, "Dy Dx"]
+    inputs: Float[Array, "Dy Du"]
+    offset: Float[Array, " Dy"]
+
+    def __call__(self, x: Float[Array, "T Dx B"], u: Float[Array, "T Du B"]) -> Float[Array, "T Dy B"]:
+        seen = jnp.einsum("yx,txb->tyb", self.states, x) + jnp.einsum("yu,tub->tyb", self.inputs, u)
+        return seen + self.offset[:, None]
 
 
 class PointwiseEmission(Emission):
@@ -32,7 +45,7 @@ class PointwiseEmission(Emission):
 
     function: Callable[[Array], Array]
 
-    def __call__(self, x: Float[Array, "T Dx B"]) -> Float[Array, "T Dy B"]:
+    def __call__(self, x: Float[Array, "T Dx B"], u: Float[Array, "T Du B"]) -> Float[Array, "T Dy B"]:
         over_batch = jax.vmap(self.function, in_axes=1, out_axes=1)
         return jax.vmap(over_batch)(x)
 
@@ -46,10 +59,12 @@ class _Static(eqx.Module):
         return self.function(x)
 
 
-def build_emission(choice: str | Callable, latent_dim: int, output_dim: int) -> Emission:
+def build_emission(choice: str | Callable, latent_dim: int, output_dim: int, input_dim: int) -> Emission:
     """The emission that the option names, probed once so that a wrong shape is found here and not in training."""
-    if isinstance(choice, str):
+    if choice == "selector":
         return Selector(output_dim)
+    if choice == "linear":
+        return LinearEmission(np.eye(output_dim, latent_dim), np.zeros((output_dim, input_dim)), np.zeros(output_dim))
     function = choice if isinstance(choice, eqx.Module) else _Static(choice)
     shape = jax.eval_shape(function, jax.ShapeDtypeStruct((latent_dim,), jnp.float64)).shape
     if shape != (output_dim,):

@@ -13,8 +13,8 @@ from jaxtyping import Array
 from prssm.data.record import Record
 from prssm.foundation.errors import TrainingError
 from prssm.foundation.options import option
+from prssm.gp.conditional import Conditional
 from prssm.gp.fitc import FITC
-from prssm.gp.sparse import Conditional
 from prssm.models.gp_start import box, start_values
 from prssm.models.lag_windows import Regression, regression
 from prssm.models.narx import Learnt, NarxConfig, NarxEstimator, stacked

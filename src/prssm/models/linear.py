@@ -11,11 +11,9 @@ from prssm.foundation.options import Options, option
 from prssm.models.base import Estimator, Simulated
 from prssm.models.initial_state import InitialState
 from prssm.models.linear_system import MAX_RADIUS, LinearSystem
-from prssm.models.order_choice import HeldOut, choose_order, hold_out, information, parameters
+from prssm.models.order_choice import HeldOut, choose, largest_order, parameters
 from prssm.models.output_error import identify, measured
 from prssm.training.session import Session
-
-_LEAST_ROWS = 4  # measured values for each parameter of the largest order that is tried
 
 
 @dataclass(frozen=True)
@@ -58,24 +56,14 @@ class LinearSSM(Estimator):
     def _choose(self, records: list[Record], session: Session) -> tuple[int, HeldOut | None]:
         """The order, and the held-out errors at that order where the data are long enough to hold some out."""
         options = self.config
-        judged: dict[int, HeldOut | None] = {}
-        largest = min(options.max_order, _largest_order(records)) if options.order is None else options.order
-        session.progress.start(1 if options.order else largest, 0, "linear: orders")
-
-        def judge(order: int) -> float:
-            judged[order] = hold_out(records, order, options.warmup, -(-options.starts // 2))
-            result = judged[order]
-            error = result.rms if result else information(records, order, options.starts)
-            session.progress.update(len(judged), {"order": order, "held-out error": error})
-            return error
-
+        orders = [options.order] if options.order else range(1, min(options.max_order, largest_order(records)) + 1)
+        session.progress.start(len(orders), 0, "linear: orders")
         try:
-            order = choose_order(judge, largest) if options.order is None else options.order
-            if order not in judged:
-                judge(order)
+            return choose(records, orders, options.warmup, -(-options.starts // 2),
+                          lambda order, error: session.progress.update(orders.index(order) + 1,
+                                                                       {"order": order, "held-out error": error}))
         finally:
             session.progress.stop()
-        return order, judged[order]
 
     def _set(self, system: LinearSystem, start: InitialState) -> None:
         self.system_, self.start_, self.order_ = system, start, system.order
@@ -113,12 +101,6 @@ class LinearSSM(Estimator):
         system = LinearSystem(**{field.name: arrays[f"system.{field.name}"] for field in fields(LinearSystem)})
         start = InitialState(**{field.name: arrays[f"start.{field.name}"] for field in fields(InitialState)})
         self._set(system, start)
-
-
-def _largest_order(records: Sequence[Record]) -> int:
-    """So many states that what is left to fit to, when a stretch is held out, still outnumbers the parameters."""
-    per_state = records[0].input_dim + records[0].output_dim + 1
-    return max(1, measured(records) // (_LEAST_ROWS * per_state))
 
 
 def _correction(system: LinearSystem, records: Sequence[Record]) -> float:

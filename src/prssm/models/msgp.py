@@ -19,10 +19,10 @@ from prssm.data import windows
 from prssm.data.record import Record
 from prssm.foundation.errors import DataError
 from prssm.foundation.options import option
+from prssm.gp.conditional import Conditional
 from prssm.gp.fitc import FITC
 from prssm.gp.linalg import JITTER, one_by_one
 from prssm.gp.pseudo_data import PseudoData
-from prssm.gp.sparse import Conditional
 from prssm.models.gp_narx import GPNARXConfig, fit_fitc
 from prssm.models.narx import Learnt, NarxConfig, NarxEstimator, stacked
 from prssm.models.narx_run import Window, step_moments

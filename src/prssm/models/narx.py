@@ -11,8 +11,8 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.foundation.options import Options, option
+from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import SquaredExponential
-from prssm.gp.sparse import Conditional
 from prssm.models.base import Estimator, Simulated
 from prssm.models.lag_windows import choose_lags, lagged
 from prssm.models.narx_run import Run, Window, draw_paths, free_run

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from prssm.gp.conditional import Conditional
 from prssm.gp.moment_matching import match_moments
-from prssm.gp.sparse import Conditional
 
 
 class Window(NamedTuple):

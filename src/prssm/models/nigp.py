@@ -18,9 +18,9 @@ from prssm.data.record import Record
 from prssm.foundation.errors import TrainingError
 from prssm.foundation.options import option
 from prssm.gp import exact
+from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import SquaredExponential
 from prssm.gp.linalg import one_by_one
-from prssm.gp.sparse import Conditional
 from prssm.models.gp_start import box, start_values
 from prssm.models.lag_windows import Regression, regression
 from prssm.models.narx import Learnt, NarxConfig, NarxEstimator, stacked
@@ -29,19 +29,21 @@ from prssm.training.quasi_newton import Ascent, maximise
 from prssm.training.session import Session
 
 _WIDTHS = (1.0, 0.4, 2.5)  # length scales of the first search's starts, in typical distances
-_INPUT_NOISE_START = 0.03  # of an entry's deviation
-_INPUT_NOISE_RANGE = (1e-2, 30.0)  # factors on the start
+_NOISE_LIMITS = (3e-4, 1.0)  # of an entry's deviation
+EACH, TIED, OUTPUTS, NONE = WINDOW_NOISES = ("each", "tied", "outputs", "none")
 
 
 @dataclass(frozen=True)
 class NIGPConfig(NarxConfig):
-    """Options of NIGP. Few iterations in a round keep the first GP from overfitting before its slopes count."""
+    """Options of NIGP. What the original leaves open was chosen on training data: docs/reference-methods.md."""
 
-    iterations: int = option(15, "iterations of the search for hyper-parameters in each round", minimum=0)
+    iterations: int = option(100, "most iterations of the search for hyper-parameters in each round", minimum=0)
     rounds: int = option(40, "most repetitions of: slopes, then hyper-parameters", minimum=0)
     tolerance: float = option(0.1, "the rounds end when the log marginal likelihood changes by less", above=0.0)
-    input_noise: bool = option(True, "learn the noise of the window's entries; false: the exact GP")
-    shared_noise: bool = option(False, "past outputs in the window have the output's own noise; false: one for each entry")
+    window_noise: str = option(EACH, "noise of the window's entries: each its own; past outputs tied to the output's noise, "
+                               "inputs their own; past outputs tied, inputs exact; none, the exact GP",
+                               choices=WINDOW_NOISES)
+    noise_start: float = option(0.03, "where the noises of the window start, relative to an entry's deviation", above=0.0)
     max_points: int | None = option(1000, "train on at most so many windows, drawn at random; none: all", minimum=2)
 
 
@@ -62,7 +64,8 @@ class Problem(NamedTuple):
     x: Float[Array, "N Din"]
     y: Float[Array, "N Dy"]
     slopes: Float[Array, "Dy N Din"]  # of the posterior mean at the windows
-    tied: Float[Array, " Din"]  # 1 where an entry has the noise of the output it is, 0 where it has its own
+    own: Float[Array, " Din"]  # 1 where an entry of the window has a noise of its own
+    tied: Float[Array, " Din"]  # 1 where it has the noise of the output it is; an entry with neither is exact
 
 
 class NIGP(NarxEstimator):
@@ -76,14 +79,14 @@ class NIGP(NarxEstimator):
     def _learn(self, records: list[Record], lags: int, session: Session) -> Learnt:
         config = self.config
         data = regression(records, lags).thinned(config.max_points, np.random.default_rng(config.seed))
-        rounds = config.rounds if config.input_noise else 0
+        rounds = 0 if config.window_noise == NONE else config.rounds
         session.progress.start((len(_WIDTHS) + rounds) * config.iterations, 0, "marginal likelihood")
         try:
             parameters, problem, log = self._climb(data, lags, rounds, session)
         finally:
             session.progress.stop()
-        noise = window_noise(parameters, problem.tied)
-        self.window_std_ = np.sqrt(np.asarray(noise)) if config.input_noise else np.zeros(len(noise))
+        noise = window_noise(parameters, problem)
+        self.window_std_ = np.sqrt(np.asarray(noise))
         outputs = data.y.shape[1] * lags
         from_inputs = np.asarray(problem.slopes[:, :, outputs:] ** 2 @ noise[outputs:]).mean(axis=1)
         output_std = np.sqrt(np.exp(2.0 * np.asarray(parameters.log_output_std)) + from_inputs)
@@ -93,14 +96,14 @@ class NIGP(NarxEstimator):
         """The exact GP first; then slopes and hyper-parameters in turn until the likelihood stays."""
         begun, curve = time.perf_counter(), list[float]()
         lower, upper = limits(data)
-        problem = first_problem(data, lags, self.config.shared_noise)
+        problem = first_problem(data, lags, self.config.window_noise)
 
         def search(start: Parameters) -> Ascent:
             done = len(curve)
             return maximise(evidence, start, (problem,), self.config.iterations, lower, upper,
                             lambda iteration, value: session.progress.update(done + iteration, {"log likelihood": value}))
 
-        starts = [search(start_parameters(data, width)) for width in _WIDTHS]
+        starts = [search(start_parameters(data, width, self.config.noise_start)) for width in _WIDTHS]
         values = [ascent.value for ascent in starts]
         if np.isnan(values).all():
             raise TrainingError("the marginal likelihood is not finite at any start; check the data or use fewer lags")
@@ -135,15 +138,15 @@ def evidence(parameters: Parameters, problem: Problem) -> Float[Array, ""]:
 
 def point_noise(parameters: Parameters, problem: Problem) -> Float[Array, "Dy N"]:
     """sigma_y^2 + slope' Sigma_x slope for each output and point."""
-    inflated = problem.slopes**2 @ window_noise(parameters, problem.tied)
+    inflated = problem.slopes**2 @ window_noise(parameters, problem)
     return jnp.exp(2.0 * parameters.log_output_std)[:, None] + inflated
 
 
-def window_noise(parameters: Parameters, tied: Float[Array, " Din"]) -> Float[Array, " Din"]:
-    """Noise variance of each entry of the window."""
-    repeats = -(-tied.shape[0] // parameters.log_output_std.shape[0])
-    of_outputs = jnp.tile(parameters.log_output_std, repeats)[: tied.shape[0]]
-    return jnp.exp(2.0 * jnp.where(tied > 0, of_outputs, parameters.log_window_std))
+def window_noise(parameters: Parameters, problem: Problem) -> Float[Array, " Din"]:
+    """Noise variance of each entry of the window, which begins with the outputs, lag by lag."""
+    width, outputs = problem.tied.shape[0], parameters.log_output_std.shape[0]
+    of_outputs = jnp.tile(parameters.log_output_std, -(-width // outputs))[:width]
+    return problem.tied * jnp.exp(2.0 * of_outputs) + problem.own * jnp.exp(2.0 * parameters.log_window_std)
 
 
 @jax.jit
@@ -165,28 +168,32 @@ def _mixed(old: Array, new: Array) -> Array:
     return new if not old.any() else jnp.sqrt(0.5 * (old**2 + new**2))
 
 
-def first_problem(data: Regression, lags: int, shared: bool) -> Problem:
+def first_problem(data: Regression, lags: int, noise: str) -> Problem:
     """Without slopes: the exact GP."""
     outputs, width = data.y.shape[1], data.x.shape[1]
-    tied = np.where(np.arange(width) < lags * outputs, float(shared), 0.0)
-    return Problem(jnp.asarray(data.x), jnp.asarray(data.y), jnp.zeros((outputs, *data.x.shape)), jnp.asarray(tied))
+    past_output = np.arange(width) < lags * outputs
+    own = {EACH: np.ones(width), TIED: ~past_output}.get(noise, np.zeros(width))
+    tied = past_output if noise in (TIED, OUTPUTS) else np.zeros(width)
+    return Problem(jnp.asarray(data.x), jnp.asarray(data.y), jnp.zeros((outputs, *data.x.shape)),
+                   jnp.asarray(own, dtype=float), jnp.asarray(tied, dtype=float))
 
 
-def start_parameters(data: Regression, width: float) -> Parameters:
+def start_parameters(data: Regression, width: float, noise_start: float) -> Parameters:
     """Each output's start, and a little noise on the window."""
     outputs = stacked([start_values(data.x, y, width) for y in data.y.T])
-    return Parameters(outputs.kernel, outputs.log_noise_std, _little_noise(data))
+    return Parameters(outputs.kernel, outputs.log_noise_std, _of_spread(data, noise_start))
 
 
 def limits(data: Regression) -> tuple[Parameters, Parameters]:
     """The box of the search."""
     boxes = [box(data.x, y) for y in data.y.T]
     ends = []
-    for i, factor in enumerate(_INPUT_NOISE_RANGE):
+    for i, factor in enumerate(_NOISE_LIMITS):
         end = stacked([limit[i] for limit in boxes])
-        ends.append(Parameters(end.kernel, end.log_noise_std, _little_noise(data) + np.log(factor)))
+        ends.append(Parameters(end.kernel, end.log_noise_std, _of_spread(data, factor)))
     return ends[0], ends[1]
 
 
-def _little_noise(data: Regression) -> Array:
-    return jnp.log(_INPUT_NOISE_START * jnp.asarray(np.maximum(data.x.std(axis=0), 1e-9)))
+def _of_spread(data: Regression, factor: float) -> Array:
+    """The logarithm of so much of each entry's deviation."""
+    return jnp.log(factor * jnp.asarray(np.maximum(data.x.std(axis=0), 1e-9)))

@@ -13,6 +13,7 @@ from prssm.models.output_error import identify, measured, squared_error
 
 FOLDS = 2  # halves: a free run as long as the data is a hard test, and drifts that a short stretch hides show in it
 RADII = (MAX_RADIUS, 0.98, 0.95)  # limits of the poles, from any memory to twenty samples of it
+_LEAST_ROWS = 4  # measured values for each parameter of the largest order that is tried
 _PATIENCE = 2  # orders without improvement before the search ends
 _SHORTEST = 16  # rows of a stretch that is worth predicting
 _TIE = 0.02  # held-out errors this close, relative to the best, are equal: the simpler model wins
@@ -112,14 +113,36 @@ def _free_run_error(system: LinearSystem, start: InitialState, record: Record, w
     return record.y - system.simulate(x0, record.u)[0]
 
 
-def choose_order(judge: Callable[[int], float], max_order: int) -> int:
+def largest_order(records: Sequence[Record]) -> int:
+    """So many states that what is left to fit to, when a stretch is held out, still outnumbers the parameters."""
+    per_state = records[0].input_dim + records[0].output_dim + 1
+    return max(1, measured(records) // (_LEAST_ROWS * per_state))
+
+
+def choose(records: Sequence[Record], orders: Sequence[int], warmup: int, starts: int,
+           report: Callable[[int, float], None] = lambda order, error: None) -> tuple[int, HeldOut | None]:
+    """One of the `orders` (ascending), and the held-out errors at it where the data are long enough to hold some out."""
+    judged: dict[int, HeldOut | None] = {}
+
+    def judge(order: int) -> float:
+        judged[order] = hold_out(records, order, warmup, starts)
+        result = judged[order]
+        error = result.rms if result else information(records, order, starts)
+        report(order, error)
+        return error
+
+    order = choose_order(judge, orders)
+    return order, judged[order]
+
+
+def choose_order(judge: Callable[[int], float], orders: Sequence[int]) -> int:
     """The smallest order whose error, as `judge` gives it, is as good as the best; stops when more states stop helping."""
     errors: list[float] = []
-    for order in range(1, max_order + 1):
+    for index, order in enumerate(orders):
         errors.append(judge(order))
-        if order - 1 - int(np.argmin(errors)) >= _PATIENCE:
+        if index - int(np.argmin(errors)) >= _PATIENCE:
             break
-    return 1 + _first_good(errors)
+    return orders[_first_good(errors)]
 
 
 def _first_good(errors: Sequence[float]) -> int:

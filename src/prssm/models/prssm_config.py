@@ -20,9 +20,20 @@ class PRSSMConfig(Options):
                          "fixed uninformative first state", choices=("stochastic", "full"))
     kernel: str | Callable = option("squared-exponential", "covariance function, or a callable (input_dim, signal_std, "
                                     "lengthscale) -> Kernel", choices=("squared-exponential", "matern32", "matern52"))
-    mean: str = option("identity", "prior mean of the transition", choices=("identity", "zero"))
-    emission: str | Callable = option("selector", "'selector': the first states are the outputs; or a differentiable "
-                                      "function of a state vector", choices=("selector",))
+    mean: str = option("identity", "prior mean of the transition", choices=("identity", "zero", "linear"))
+    inducing_covariance: str = option("diagonal", "covariance of q(z): 'diagonal', or 'full' of the whitened z",
+                                      choices=("diagonal", "full"))
+    draws: str = option("step", "the function is drawn anew at every 'step', or once for each 'trajectory'",
+                        choices=("step", "trajectory"))
+    emission: str | Callable = option("selector", "'selector': the first states are the outputs; "
+                                      "'linear': C x + D u + offset, trained; or a differentiable "
+                                      "function of a state vector", choices=("selector", "linear"))
+
+    start: str = option("random", "'random': the paper's random walk; 'linear': a linear model of the data with linear "
+                        "mean and emission, around which the GP learns", choices=("random", "linear"))
+
+    linear_order: int | None = option(None, "order of the linear model at the start, at most latent_dim; none: chosen on "
+                                      "held-out stretches of the training data", minimum=1)
 
     # Start (the paper's table 'Default configuration for the initialization')
     zeta_range: float = option(2.0, "inducing inputs start uniform in [-range, range]", above=0)
@@ -34,6 +45,8 @@ class PRSSMConfig(Options):
     lengthscale: float = option(2.0**0.5, "kernel length scales start here", above=0)
 
     # What the paper leaves open
+    likelihood: str = option("expected", "'expected': the mean over samples of the log-likelihood; 'predictive': the "
+                             "log-likelihood of the samples' mean and spread", choices=("expected", "predictive"))
     recognition_window: int = option(16, "L, first samples that the recognition model reads", minimum=1)
     recognition_hidden: int = option(32, "hidden units of the recognition model", minimum=1)
     recognition_std: float = option(0.1, "standard deviation of the recognised first state before training", above=0)
@@ -43,8 +56,12 @@ class PRSSMConfig(Options):
     kl_warmup: float = option(0.5, "fraction of the iterations in which the KL terms come in, from 0 to their full weight; "
                               "restarts are always compared by the full ELBO", minimum=0)
     gradient_clip: float = option(10.0, "largest norm of the ELBO's gradient for each recorded step", above=0)
-    restarts: int = option(8, "random starts trained at once; the one with the best training ELBO is kept", minimum=1)
+    restarts: int = option(8, "starts trained at once; those with the best training ELBO are kept", minimum=1)
+    members: int = option(1, "how many of the restarts are kept, as a mixture", minimum=1)
     seed: int = option(0, "seed of everything random", minimum=0)
+    folds: int = option(0, "the band is calibrated on so many stretches of the training data, each predicted by models "
+                        "that have not seen it; 0: not calibrated", minimum=0)
+    fold_restarts: int = option(2, "starts trained for each of the folds", minimum=1)
     simulation_samples: int = option(200, "trajectories of a simulation", minimum=2)
     normalise: bool = option(True, "scale inputs and outputs to zero mean and unit variance")
     engine: str = option("adjoint", "how the recursion is differentiated: 'adjoint' by hand, 'scan' by JAX (the oracle)",
@@ -52,3 +69,4 @@ class PRSSMConfig(Options):
 
 
 PAPER = PRSSMConfig()
+DEFAULT = PAPER

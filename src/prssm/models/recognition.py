@@ -19,6 +19,8 @@ class Recognition(eqx.Module):
     log_std_weight: Float[Array, "Dx H"]
     log_std_bias: Float[Array, " Dx"]
     shown: int = eqx.field(static=True)  # how many first states are sensor readings
+    direct: Float[Array, "Dx S"] | None = None  # a linear path around the hidden layer
+    direct_bias: Float[Array, " Dx"] | None = None
 
     @classmethod
     def create(cls, size: int, latent_dim: int, hidden: int, start_std: float, shown: int,
@@ -29,11 +31,22 @@ class Recognition(eqx.Module):
                    log_std_weight=0.1 * rng.normal(size=(latent_dim, hidden)) / np.sqrt(hidden),
                    log_std_bias=np.full(latent_dim, np.log(start_std)), shown=shown)
 
+    @classmethod
+    def around(cls, direct: np.ndarray, bias: np.ndarray, log_std: np.ndarray, hidden: int,
+               rng: np.random.Generator) -> "Recognition":
+        """Starts as the affine map `direct` s + `bias`, which the hidden layer then corrects."""
+        latent_dim, size = direct.shape
+        start = cls.create(size, latent_dim, hidden, 1.0, 0, rng)
+        return cls(start.hidden_weight, start.hidden_bias, np.zeros_like(start.mean_weight),
+                   np.zeros_like(start.log_std_weight), log_std, 0, direct, bias)
+
     def __call__(self, y: Float[Array, "L Dy"], u: Float[Array, "L Du"]) -> tuple[Float[Array, " Dx"], Float[Array, " Dx"]]:
         """Mean and log standard deviation of the first state."""
         sample = jnp.concatenate([y.ravel(), u.ravel()])
         hidden = jnp.tanh(self.hidden_weight @ sample + self.hidden_bias)
         mean = (self.mean_weight @ hidden).at[: self.shown].add(y[0, : self.shown])
+        if self.direct is not None:
+            mean += self.direct @ sample + self.direct_bias
         return mean, self.log_std_weight @ hidden + self.log_std_bias
 
 

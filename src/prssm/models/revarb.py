@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from prssm.data.record import Record
+from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import SquaredExponential
-from prssm.gp.sparse import Conditional
 from prssm.models.base import Estimator, Simulated
 from prssm.models.lag_windows import choose_lags, lagged
 from prssm.models.narx import LEAST_WARMUP
@@ -65,7 +65,8 @@ class REVARB(Estimator):
         starts = create_starts(config, records, data, lags)
         steps = phases(config, jax.tree.map(lambda leaf: leaf[0], starts), data)
         gain = config.least_gain * len(data.y)
-        learnt, self.training_ = train(objective, starts, (data,), steps, gain, session, fingerprint(config, data))
+        moved = jax.tree.map(jnp.asarray, data)  # once, not with every gradient
+        learnt, self.training_ = train(objective, starts, (moved,), steps, gain, session, fingerprint(config, data))
         noise_std = np.exp([layer.log_noise_std for layer in learnt.layers])
         first = FirstState.fit(usable(records, lags), learnt.q_mean, np.exp(learnt.q_log_std), lags,
                                max(LEAST_WARMUP, lags + 1))

@@ -23,7 +23,7 @@ from jaxtyping import Array, Float
 from prssm.data.record import Record
 from prssm.foundation.errors import DataError
 from prssm.gp.collapsed import CollapsedGP, Pairs
-from prssm.gp.sparse import Conditional
+from prssm.gp.conditional import Conditional
 
 
 class RevarbData(NamedTuple):

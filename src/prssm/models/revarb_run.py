@@ -13,9 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import SquaredExponential
 from prssm.gp.moment_matching import match_moments
-from prssm.gp.sparse import Conditional
 
 _ENDLESS = 20.0  # log length scale of an input that does not count: its squared inverse is below double precision
 

@@ -1,28 +1,38 @@
 """The one recursion through time: x_{t+1} = mean(x_t, u_t) + std(x_t, u_t) eps_t.
 
-Two engines compute the same trajectories and the same gradients. `scan` is the plain recursion, differentiated by JAX:
-the readable oracle. `adjoint` saves only the states and runs the adjoint recursion by hand; it is the fast one.
+Several engines compute the same trajectories and the same gradients. `scan` is the plain recursion, differentiated by
+JAX: the readable oracle. `adjoint` saves only the states and runs the adjoint recursion by hand. `native` does the same
+in compiled code, `native-single` with the recursion in single precision. `auto` is the fastest in full precision that applies.
 """
 
-from typing import Literal
+from typing import Literal, get_args
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float
 
+from prssm.foundation.errors import OptionError
 from prssm.gp.kernels import Kernel
-from prssm.gp.sparse import Conditional
+from prssm.gp.sparse import Posterior
+from prssm.models.native.engine import native_rollout, why_not
 from prssm.models.transition import Dynamics
 
-Engine = Literal["adjoint", "scan"]
+Engine = Literal["auto", "native", "native-single", "adjoint", "scan"]
+ENGINES: tuple[Engine, ...] = get_args(Engine)
 
 
 def rollout(dynamics: Dynamics, x1: Float[Array, "Dx B"], u: Float[Array, "T Du B"], eps: Float[Array, "T Dx B"],
-            engine: Engine = "adjoint") -> Float[Array, "T Dx B"]:
+            engine: Engine = "auto") -> Float[Array, "T Dx B"]:
     """Latent trajectories x_1..x_T, reparametrised by `eps` (its last row is not used: nothing follows x_T)."""
+    if engine == "auto":
+        engine = "adjoint" if why_not(dynamics) else "native"
+    elif engine.startswith("native") and (reason := why_not(dynamics)):
+        raise OptionError(f"option engine: expected one that can run here, got {engine!r}: {reason}")
+    if engine.startswith("native"):
+        return native_rollout(dynamics, x1, u, eps, single=engine == "native-single")
     run = _scan if engine == "scan" else _adjoint
-    return run(dynamics, x1, u, eps)
+    return run(dynamics, x1, u, eps.astype(x1.dtype))
 
 
 def _scan(dynamics: Dynamics, x1: Array, u: Array, eps: Array) -> Array:
@@ -69,27 +79,37 @@ _adjoint.defvjp(_forward, _backward)
 def _step_adjoint(dynamics: Dynamics, x: Array, u: Array, eps: Array, g: Array) -> tuple[Dynamics, Array, Array, Array]:
     """Cotangents of one step's parameters, state, input and noise, given g = d loss / d x_{t+1}.
 
-    With k = k(zeta, xu), q = Q k, v = k_xx - k'q + process variance, x_{t+1} = m(x, u) + w'k + sqrt(v) eps:
-        dL/dv = g eps / (2 sqrt(v)),   dL/dk = w g - 2 q dL/dv,   dL/dw = sum_b k g,   dL/dQ = -sum_b k dL/dv k'.
+    With k = k(zeta, xu), a = W k, c = V'a and the variance v = (k_xx - a'a) + c'c + process variance,
+    x_{t+1} = m(x, u) + m'a + sqrt(v) eps:
+        dL/dv = g eps / (2 sqrt(v)),   dL/da = m g + 2 (V c - a) dL/dv,   dL/dk = W' dL/da,
+        dL/dm = sum_b a g,   dL/dV = 2 sum_b a dL/dv c',   dL/dW = sum_b dL/da k'.
     The kernel is recomputed rather than saved, and only it and the prior mean are left to automatic differentiation.
     """
-    gp, process_var = dynamics.gp, dynamics.process_var
+    gp = dynamics.gp
 
     def covariances(kernel: Kernel, zeta: Array, xu: Array) -> tuple[Array, Array]:
         return jax.vmap(lambda kernel, zeta: (kernel.cross(zeta, xu), kernel.diag(xu)))(kernel, zeta)
 
     (k, k_xx), kernel_vjp = jax.vjp(covariances, gp.kernel, gp.zeta, jnp.concatenate([x, u]))
     _, mean_vjp = jax.vjp(lambda mean, x, u: mean(x, u), dynamics.mean, x, u)
-    q = jnp.einsum("dpq,dqb->dpb", gp.quadratic, k)
-    gp_var = k_xx - jnp.sum(k * q, axis=1)
-    std = jnp.sqrt(jnp.maximum(gp_var, 0.0) + process_var[:, None])
+    a = jnp.einsum("dpq,dqb->dpb", gp.white, k)
+    c = None if gp.spread is None else jnp.einsum("dqp,dqb->dpb", gp.spread, a)
+    unsaid = k_xx - jnp.sum(a**2, axis=1)
+    variance = jnp.maximum(unsaid, 0.0) + (0.0 if c is None else jnp.sum(c**2, axis=1)) + dynamics.process_var[:, None]
+    std = jnp.sqrt(variance)
     g_var = 0.5 * g * eps / std
-    g_gp_var = jnp.where(gp_var > 0.0, g_var, 0.0)  # the floor of the variance passes no gradient
+    g_unsaid = jnp.where(unsaid > 0.0, g_var, 0.0)  # the floor of the variance passes no gradient
 
-    g_k = gp.weights[:, :, None] * g[:, None, :] - 2.0 * q * g_gp_var[:, None, :]
-    g_weights = jnp.einsum("dpb,db->dp", k, g)
-    g_quadratic = -jnp.einsum("dpb,dqb->dpq", k * g_gp_var[:, None, :], k)
-    g_kernel, g_zeta, g_xu = kernel_vjp((g_k, g_gp_var))
+    shared = gp.mean.ndim == 2  # one q(v) for all trajectories, else one draw for each
+    g_a = (gp.mean[:, :, None] if shared else gp.mean) * g[:, None, :] - 2.0 * a * g_unsaid[:, None, :]
+    g_mean_v = jnp.einsum("dpb,db->dp", a, g) if shared else a * g[:, None, :]
+    g_spread = None
+    if c is not None:
+        g_a += 2.0 * jnp.einsum("dpq,dqb->dpb", gp.spread, c) * g_var[:, None, :]
+        g_spread = 2.0 * jnp.einsum("dpb,dqb->dpq", a * g_var[:, None, :], c)
+    g_white = jnp.einsum("dpb,dqb->dpq", g_a, k)
+    g_kernel, g_zeta, g_xu = kernel_vjp((jnp.einsum("dqp,dqb->dpb", gp.white, g_a), g_unsaid))
     g_mean, g_x, g_u = mean_vjp(g)
-    g_dynamics = Dynamics(Conditional(g_kernel, g_zeta, g_weights, g_quadratic), g_mean, jnp.sum(g_var, axis=1))
+    g_gp = Posterior(g_kernel, g_zeta, g_white, g_mean_v, g_spread)
+    g_dynamics = Dynamics(g_gp, g_mean, jnp.sum(g_var, axis=1))
     return g_dynamics, g_x + g_xu[: len(x)], g_u + g_xu[len(x):], std * g

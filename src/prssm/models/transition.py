@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from prssm.gp.sparse import Conditional, SparseGP
+from prssm.gp.sparse import Posterior, SparseGP
 
 
 class Mean(eqx.Module):
@@ -19,12 +19,19 @@ class Mean(eqx.Module):
     @abstractmethod
     def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> Float[Array, "Dx B"]: ...
 
+    def affine(self, latent_dim: int, input_dim: int) -> tuple[Float[Array, "Dx Din"], Float[Array, " Dx"]] | None:
+        """A and b of m(x, u) = A [x; u] + b, for engines that know no other mean; None where it is another."""
+        return None
+
 
 class IdentityMean(Mean):
     """m(x, u) = x: without evidence, the state stays where it is."""
 
     def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> Float[Array, "Dx B"]:
         return x
+
+    def affine(self, latent_dim: int, input_dim: int) -> tuple[Array, Array]:
+        return jnp.eye(latent_dim, latent_dim + input_dim), jnp.zeros(latent_dim)
 
 
 class ZeroMean(Mean):
@@ -33,14 +40,27 @@ class ZeroMean(Mean):
     def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> Float[Array, "Dx B"]:
         return jnp.zeros_like(x)
 
+    def affine(self, latent_dim: int, input_dim: int) -> tuple[Array, Array]:
+        return jnp.zeros((latent_dim, latent_dim + input_dim)), jnp.zeros(latent_dim)
 
-MEANS: dict[str, type[Mean]] = {"identity": IdentityMean, "zero": ZeroMean}
+
+class LinearMean(Mean):
+    """m(x, u) = A [x; u] + b, trained along: what a linear model can carry costs the GP nothing."""
+
+    weight: Float[Array, "Dx Din"]
+    bias: Float[Array, " Dx"]
+
+    def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> Float[Array, "Dx B"]:
+        return self.weight @ jnp.concatenate([x, u]) + self.bias[:, None]
+
+    def affine(self, latent_dim: int, input_dim: int) -> tuple[Array, Array]:
+        return self.weight, self.bias
 
 
 class Dynamics(eqx.Module):
     """The transition with everything factored that no state changes: what the recursion through time calls."""
 
-    gp: Conditional  # stacked over the latent dimensions
+    gp: Posterior  # stacked over the latent dimensions
     mean: Mean
     process_var: Float[Array, " Dx"]
 
@@ -49,6 +69,14 @@ class Dynamics(eqx.Module):
         xu = jnp.concatenate([x, u])
         deviation, variance = jax.vmap(lambda gp: gp(xu))(self.gp)
         return self.mean(x, u) + deviation, variance + self.process_var[:, None]
+
+    def drawn(self, noise: Float[Array, "Dx P B"]) -> "Dynamics":
+        """One function for each trajectory of a batch, as far as the inducing points determine it."""
+        return Dynamics(jax.vmap(Posterior.drawn)(self.gp, noise), self.mean, self.process_var)
+
+    def kl(self) -> Float[Array, ""]:
+        """Sum over latent dimensions of KL(q(z_d) || p(z_d))."""
+        return jnp.sum(jax.vmap(Posterior.kl)(self.gp))
 
 
 class Transition(eqx.Module):
@@ -59,15 +87,4 @@ class Transition(eqx.Module):
     log_process_std: Float[Array, " Dx"]
 
     def condition(self) -> Dynamics:
-        """The dynamics alone, for a simulation."""
-        return self.condition_and_kl()[0]
-
-    def condition_and_kl(self) -> tuple[Dynamics, Float[Array, ""]]:
-        """The dynamics and the sum over latent dimensions of KL(q(z_d) || p(z_d)), from one factorisation."""
-
-        def one(gp: SparseGP) -> tuple[Conditional, Array]:
-            white = gp.whitener()
-            return gp.condition(white), gp.kl(white)
-
-        conditionals, kls = jax.vmap(one)(self.gp)
-        return Dynamics(conditionals, self.mean, jnp.exp(2.0 * self.log_process_std)), jnp.sum(kls)
+        return Dynamics(jax.vmap(SparseGP.condition)(self.gp), self.mean, jnp.exp(2.0 * self.log_process_std))

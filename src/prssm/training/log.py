@@ -28,6 +28,12 @@ class TrainingLog:
     def diverged(self) -> int:
         return sum(outcome.startswith(DIVERGED) for outcome in self.outcomes)
 
+    def best(self, count: int, among: slice = slice(None)) -> np.ndarray:
+        """Indices of the `count` restarts with the best final objective (fewer where others diverged), best first."""
+        indices = np.arange(len(self.final))[among]
+        indices = indices[np.isfinite(self.final[indices])]
+        return indices[np.argsort(-self.final[indices], kind="stable")][:count]
+
     def summary(self) -> str:
         """One line for a person."""
         iterations = int(self.iteration[-1]) if len(self.iteration) else 0

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -25,6 +26,16 @@ FINAL_DRAWS = 50  # estimates of the objective, averaged to compare the restarts
 
 Objective = Callable[[Any, Any, PRNGKeyArray, Array], Array]
 """(parameters, data, key, weight of the regulariser) -> what to maximise; hashable, so that it is compiled once."""
+
+
+class PerRestart(eqx.Module):
+    """Data of which a part is every restart's own: arrays of `own` lead with the restart axis, `shared` is for all.
+
+    The objective gets a PerRestart with the own part of one restart.
+    """
+
+    shared: Any
+    own: Any
 
 
 class Schedule(NamedTuple):
@@ -49,16 +60,23 @@ class Schedule(NamedTuple):
 
 def optimise(objective: Objective, starts: Any, data: Any, schedule: Schedule, key: PRNGKeyArray, session: Session,
              fingerprint: str) -> tuple[Any, TrainingLog]:
-    """Train all `starts` (a tree whose arrays lead with the restart axis) and return the best one's parameters.
+    """Train all `starts` (a tree whose arrays lead with the restart axis) and return the best one's parameters."""
+    parameters, log = optimise_all(objective, starts, data, schedule, key, session, fingerprint)
+    return jax.tree.map(lambda array: array[log.kept], parameters), log
 
-    A restart whose objective or gradient is no longer finite stops there and is dropped.
+
+def optimise_all(objective: Objective, starts: Any, data: Any, schedule: Schedule, key: PRNGKeyArray, session: Session,
+                 fingerprint: str) -> tuple[Any, TrainingLog]:
+    """Train all `starts` and return them all.
+
+    A restart whose objective or gradient is no longer finite stops there; its `final` is NaN.
     """
     key_train, key_final = jax.random.split(key)
     state = run_to_end(
         initial_state(starts), lambda state: advance(objective, state, data, schedule, key_train),
         lambda state: state["iteration"] >= schedule.iterations or bool(np.all(np.asarray(state["alive_until"]) >= 0)),
         _figures, schedule.iterations, session, fingerprint)
-    return _choose(objective, state, data, key_final)
+    return jax.tree.map(np.asarray, state["parameters"]), _judge(objective, state, data, key_final)
 
 
 def initial_state(starts: Any) -> dict[str, Any]:
@@ -100,7 +118,7 @@ def advance(objective: Objective, state: dict[str, Any], data: Any, schedule: Sc
 def _chunk(objective: Objective, moving: tuple, data: Any, key: PRNGKeyArray, first: Array, steps: Array,
            schedule: Schedule) -> tuple[tuple, Array]:
     """`steps` iterations of all restarts and the mean objective; compiled once a structure, whatever data and seeds."""
-    def one(parameters: Any, state: Any, alive_until: Array, draw: PRNGKeyArray, iteration: Array) -> tuple:
+    def one(parameters: Any, state: Any, alive_until: Array, data: Any, draw: PRNGKeyArray, iteration: Array) -> tuple:
         value, gradient = jax.value_and_grad(lambda p: -objective(p, data, draw, schedule.weight(iteration)))(parameters)
         finite = jnp.isfinite(value) & jnp.all(jnp.asarray([jnp.all(jnp.isfinite(g)) for g in jax.tree.leaves(gradient)]))
         norm = jnp.sqrt(sum(jnp.sum(g**2) for g in jax.tree.leaves(gradient)))
@@ -112,10 +130,12 @@ def _chunk(objective: Objective, moving: tuple, data: Any, key: PRNGKeyArray, fi
                             (optax.apply_updates(parameters, change), new_state), (parameters, state))
         return (*kept, jnp.where((alive_until < 0) & ~finite, iteration, alive_until)), -value
 
+    data_axes = PerRestart(None, 0) if isinstance(data, PerRestart) else None
+
     def step(offset: Array, carry: tuple) -> tuple:
         moving, total = carry
         draw = jax.random.fold_in(key, first + offset)  # the same for all restarts, so that they compare fairly
-        moving, value = jax.vmap(one, in_axes=(0, 0, 0, None, None))(*moving, draw, first + offset)
+        moving, value = jax.vmap(one, in_axes=(0, 0, 0, data_axes, None, None))(*moving, data, draw, first + offset)
         return moving, total + value
 
     moving, total = jax.lax.fori_loop(0, steps, step, (moving, jnp.zeros(moving[2].shape)))
@@ -129,7 +149,7 @@ def final_objective(objective: Objective, state: dict[str, Any], data: Any, key:
     return np.array(value)
 
 
-def _choose(objective: Objective, state: dict[str, Any], data: Any, key: PRNGKeyArray) -> tuple[Any, TrainingLog]:
+def _judge(objective: Objective, state: dict[str, Any], data: Any, key: PRNGKeyArray) -> TrainingLog:
     alive_until = np.asarray(state["alive_until"])
     final = final_objective(objective, state, data, key)
     lost = (alive_until >= 0) | ~np.isfinite(final)
@@ -140,5 +160,4 @@ def _choose(objective: Objective, state: dict[str, Any], data: Any, key: PRNGKey
     kept = int(np.nanargmax(final))
     outcomes = tuple(f"{DIVERGED} at iteration {at}" if gone else CONVERGED
                      for at, gone in zip(alive_until, lost, strict=True))
-    log = TrainingLog(state["curve_iteration"], state["curve"].T, final, outcomes, kept, float(state["seconds"]))
-    return jax.tree.map(lambda array: np.asarray(array)[kept], state["parameters"]), log
+    return TrainingLog(state["curve_iteration"], state["curve"].T, final, outcomes, kept, float(state["seconds"]))

@@ -1,0 +1,120 @@
+"""A linear model of the data in the form in which PR-SSM starts from it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from prssm.data.record import Record
+from prssm.models.emission import LinearEmission
+from prssm.models.initial_state import InitialState
+from prssm.models.linear_system import MAX_RADIUS, LinearSystem
+from prssm.models.order_choice import choose, largest_order
+from prssm.models.output_error import identify
+
+_LEAST_STD = 0.02  # of the output error, in scaled units: no start is so sure that it cannot learn
+_SPARE_POLES = (0.3, 0.95)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearStart:
+    """x' = weight [x; u] + bias with an emission, a map from the first samples to the first state, and the places visited.
+
+    States beyond the order of the linear model are filters of the inputs that nothing reads yet; see `with_spare_states`.
+    """
+
+    weight: np.ndarray
+    bias: np.ndarray
+    emission: LinearEmission
+    log_output_std: np.ndarray
+    first_weight: np.ndarray
+    first_bias: np.ndarray
+    first_log_std: np.ndarray
+    visited: list[np.ndarray]  # (rows, Dx + Du) for each record: states and inputs of the linear model's run
+
+    @classmethod
+    def fit(cls, records: Sequence[Record], latent_dim: int, window: int, order: int | None = None) -> Self:
+        """The linear model of the given order; none: chosen on held-out stretches, at most `latent_dim`."""
+        orders = [order] if order else range(1, min(latent_dim, largest_order(records)) + 1)
+        order, held_out = choose(records, orders, window, 1)
+        system = identify(records, order, starts=2, random_starts=0, max_radius=held_out.max_radius if held_out else MAX_RADIUS)
+        return cls.of(system, records, window)
+
+    @classmethod
+    def blank(cls, latent_dim: int, input_dim: int, output_dim: int, window: int) -> Self:
+        """Zeros of the right shapes."""
+        din, size = latent_dim + input_dim, window * (input_dim + output_dim)
+        emission = LinearEmission(np.zeros((output_dim, latent_dim)), np.zeros((output_dim, input_dim)), np.zeros(output_dim))
+        return cls(np.zeros((latent_dim, din)), np.zeros(latent_dim), emission, np.zeros(output_dim),
+                   np.zeros((latent_dim, size)), np.zeros(latent_dim), np.zeros(latent_dim), [np.zeros((1, din))])
+
+    @classmethod
+    def of(cls, system: LinearSystem, records: Sequence[Record], window: int) -> Self:
+        start = InitialState.fit(system, records)
+        first_weight, first_bias, first_std = _affine_first_state(start, system, window)
+        visited = [np.concatenate([system.states(record), record.u], axis=1) for record in records]
+        return cls(np.concatenate([system.A, system.B], axis=1), np.zeros(system.order),
+                   LinearEmission(system.C, system.D, system.offset), np.log(np.maximum(start.error_std, _LEAST_STD)),
+                   first_weight, first_bias, np.log(first_std), visited)
+
+    @property
+    def order(self) -> int:
+        return len(self.weight)
+
+    def with_spare_states(self, latent_dim: int, rng: np.random.Generator) -> Self:
+        """More states: random filters of the inputs, of unit variance where these are white. Nothing reads them yet.
+
+        A state that is zero and that nothing reads would never learn anything, since both of its gradients are zero.
+        """
+        spare, inputs = latent_dim - self.order, self.weight.shape[1] - self.order
+        poles = rng.uniform(*_SPARE_POLES, spare)
+        drive = rng.normal(size=(spare, inputs)) * np.sqrt((1.0 - poles**2) / max(inputs, 1))[:, None]
+        A = np.diag(np.append(np.zeros(self.order), poles))
+        A[: self.order, : self.order] = self.weight[:, : self.order]
+        B = np.concatenate([self.weight[:, self.order :], drive])
+        C = np.concatenate([self.emission.states, np.zeros((len(self.emission.states), spare))], axis=1)
+        return type(self)(
+            np.concatenate([A, B], axis=1), np.append(self.bias, np.zeros(spare)), replace(self.emission, states=C),
+            self.log_output_std, np.concatenate([self.first_weight, np.zeros((spare, self.first_weight.shape[1]))]),
+            np.append(self.first_bias, np.zeros(spare)), np.append(self.first_log_std, np.full(spare, np.log(0.3))),
+            [_with_filters(run, self.order, poles, drive) for run in self.visited])
+
+    def places(self, count: int, rng: np.random.Generator) -> np.ndarray:
+        """Places of inducing points (count, Dx + Du) where states and inputs go: spread out (k-means++) and jittered."""
+        visited = np.concatenate(self.visited)
+        scale = np.maximum(visited.std(axis=0), 0.3)
+        points = visited / scale
+        chosen = [points[rng.integers(len(points))]]
+        distance = np.full(len(points), np.inf)
+        for _ in range(count - 1):
+            distance = np.minimum(distance, np.sum((points - chosen[-1]) ** 2, axis=1))
+            total = distance.sum()
+            chosen.append(points[rng.choice(len(points), p=distance / total) if total > 0 else 0])
+        return (np.array(chosen) + 0.3 * rng.normal(size=(count, points.shape[1]))) * scale
+
+
+def _with_filters(run: np.ndarray, order: int, poles: np.ndarray, drive: np.ndarray) -> np.ndarray:
+    """A run (rows, order + Du) with the states of the filters between its states and its inputs."""
+    x, u = run[:, :order], run[:, order:]
+    filtered = np.zeros((len(run), len(poles)))
+    for t in range(1, len(run)):
+        filtered[t] = poles * filtered[t - 1] + drive @ u[t - 1]
+    return np.concatenate([x, filtered, u], axis=1)
+
+
+def _affine_first_state(start: InitialState, system: LinearSystem, window: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The posterior mean of the first state as W [y; u] + b of the first samples, and its deviations.
+
+    The estimate is affine in the samples, so its value at the origin and at the unit vectors says all.
+    """
+    outputs, inputs = system.D.shape
+    y, u = np.zeros((window, outputs)), np.zeros((window, inputs))
+    bias, factor = start.estimate(system, u, y)
+    columns = []
+    for values in (y, u):
+        for index in range(values.size):
+            values.flat[index] = 1.0
+            columns.append(start.estimate(system, u, y)[0] - bias)
+            values.flat[index] = 0.0
+    return np.array(columns).T, bias, np.maximum(np.sqrt(np.sum(factor**2, axis=1)), 1e-2)

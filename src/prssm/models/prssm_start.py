@@ -1,0 +1,92 @@
+"""Where PR-SSM's training starts: the paper's random walk, or a linear model of the data around which the GP learns."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from prssm.data.record import Record
+from prssm.gp.kernels import KERNELS, Kernel
+from prssm.gp.sparse import DiagonalInducing, Inducing, SparseGP, WhitenedInducing
+from prssm.models.elbo import StateSpaceModel
+from prssm.models.emission import build_emission
+from prssm.models.linear_start import LinearStart
+from prssm.models.prssm_config import PRSSMConfig
+from prssm.models.recognition import Recognition
+from prssm.models.transition import IdentityMean, LinearMean, Mean, Transition, ZeroMean
+
+
+def create_starts(config: PRSSMConfig, records: Sequence[Record], count: int) -> StateSpaceModel:
+    """`count` restarts, stacked; restart r is the same whatever the number of restarts."""
+    rngs = [np.random.default_rng([config.seed, restart]) for restart in range(count)]
+    if config.start == "linear":
+        linear = LinearStart.fit(records, config.latent_dim, config.recognition_window, config.linear_order)
+        models = [linear_model(config, linear, rng) for rng in rngs]
+    else:
+        models = [random_model(config, records[0].input_dim, records[0].output_dim, rng) for rng in rngs]
+    return stacked(models)
+
+
+def stacked(trees: Sequence[Any]) -> Any:
+    """Trees of the same structure as one, whose arrays lead with a new axis."""
+    return jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves).astype(np.float64)), *trees)
+
+
+def random_model(config: PRSSMConfig, input_dim: int, output_dim: int, rng: np.random.Generator) -> StateSpaceModel:
+    """Random start as in the paper's table: a random walk whose transition is nearly the identity."""
+    dx, din = config.latent_dim, config.latent_dim + input_dim
+    zeta = rng.uniform(-config.zeta_range, config.zeta_range, (dx, config.inducing, din))
+    gp = SparseGP(_kernels(config, dx, din), zeta, _inducing(config, rng))
+    transition = Transition(gp, _mean(config, input_dim), np.full(dx, np.log(config.process_std)))
+    recognition = None
+    if config.scheme == "stochastic":
+        shown = output_dim if config.emission == "selector" else 0
+        recognition = Recognition.create(config.recognition_window * (input_dim + output_dim), dx, config.recognition_hidden,
+                                         config.recognition_std, shown, rng)
+    emission = build_emission(config.emission, dx, output_dim, input_dim)
+    return StateSpaceModel(transition, emission, recognition, np.full(output_dim, np.log(config.output_std)))
+
+
+def linear_model(config: PRSSMConfig, linear: LinearStart, rng: np.random.Generator) -> StateSpaceModel:
+    """The linear model of the data, with a small GP on the states and inputs that it visits."""
+    linear = linear.with_spare_states(config.latent_dim, rng)
+    dx, din = linear.weight.shape
+    zeta = np.stack([linear.places(config.inducing, rng) for _ in range(dx)])
+    gp = SparseGP(_kernels(config, dx, din), zeta, _inducing(config, rng))
+    transition = Transition(gp, LinearMean(linear.weight, linear.bias), np.full(dx, np.log(config.process_std)))
+    recognition = None
+    if config.scheme == "stochastic":
+        recognition = Recognition.around(linear.first_weight, linear.first_bias, linear.first_log_std,
+                                         config.recognition_hidden, rng)
+    return StateSpaceModel(transition, linear.emission, recognition, linear.log_output_std)
+
+
+def _kernels(config: PRSSMConfig, latent_dim: int, input_dim: int) -> Kernel:
+    factory = KERNELS[config.kernel] if isinstance(config.kernel, str) else config.kernel
+    one = factory(input_dim, config.signal_std, config.lengthscale)
+    return jax.tree.map(lambda leaf: np.stack([leaf] * latent_dim), one)
+
+
+def _inducing(config: PRSSMConfig, rng: np.random.Generator) -> Inducing:
+    dx, p = config.latent_dim, config.inducing
+    mean = config.z_mean_std * rng.normal(size=(dx, p))
+    if config.inducing_covariance == "full":
+        return WhitenedInducing(mean, np.broadcast_to(np.log(config.z_std) * np.eye(p), (dx, p, p)))
+    return DiagonalInducing(mean, np.full((dx, p), np.log(config.z_std)))
+
+
+def _mean(config: PRSSMConfig, input_dim: int) -> Mean:
+    dx = config.latent_dim
+    if config.mean == "linear":
+        return LinearMean(np.eye(dx, dx + input_dim), np.zeros(dx))
+    return IdentityMean() if config.mean == "identity" else ZeroMean()
+
+
+def blank_model(config: PRSSMConfig, input_dim: int, output_dim: int) -> StateSpaceModel:
+    """A model with the structure that the options ask for, to be filled from a file."""
+    rng = np.random.default_rng(0)
+    if config.start == "random":
+        return random_model(config, input_dim, output_dim, rng)
+    return linear_model(config, LinearStart.blank(config.latent_dim, input_dim, output_dim, config.recognition_window), rng)

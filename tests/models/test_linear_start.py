@@ -1,0 +1,65 @@
+"""The start from a linear model is that linear model."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from prssm.data.record import Record
+from prssm.foundation.precision import double_precision
+from prssm.models.initial_state import InitialState
+from prssm.models.linear_start import LinearStart
+from prssm.models.linear_system import LinearSystem
+from prssm.models.prssm_config import PAPER
+from prssm.models.prssm_start import linear_model
+from prssm.models.rollout import rollout
+
+SYSTEM = LinearSystem(np.array([[0.8, 0.3], [-0.2, 0.7]]), np.array([[0.5], [0.1]]), np.array([[1.0, 0.4]]),
+                      np.array([[0.3]]), np.array([0.05]))
+CONFIG = PAPER.replace(start="linear", latent_dim=4, signal_std=1e-9, process_std=1e-9, z_mean_std=0.0, inducing=3,
+                       recognition_window=6)
+
+
+def recording(length=80, seed=0):
+    rng = np.random.default_rng(seed)
+    u = rng.normal(size=(length, 1))
+    return Record(u, SYSTEM.simulate(rng.normal(size=2), u)[0] + 0.01 * rng.normal(size=(length, 1)))
+
+
+def test_without_gp_and_noise_the_model_runs_as_the_linear_system_with_its_feedthrough():
+    record = recording()
+    with double_precision():
+        start = LinearStart.of(SYSTEM, [record], 6)
+        model = linear_model(CONFIG, start, np.random.default_rng(0))
+        x0 = np.array([0.7, -0.4])
+        spare = np.array([0.3, 0.2])  # whatever the spare states are, nothing reads them
+        inputs = jnp.asarray(record.u)[:, :, None]
+        states = rollout(model.transition.condition(), jnp.asarray(np.append(x0, spare))[:, None], inputs,
+                         jnp.zeros((len(record), 4, 1)))
+        outputs = np.asarray(model.emission(states, inputs))[:, :, 0]
+    expected, expected_states = SYSTEM.simulate(x0, record.u)
+    np.testing.assert_allclose(outputs, expected, atol=1e-7)
+    np.testing.assert_allclose(np.asarray(states)[:, :2, 0], expected_states, atol=1e-7)
+    assert np.abs(np.asarray(states)[20:, 2:, 0]).max() > 0.1  # they are filters of the input, not zero
+
+
+def test_the_first_state_is_the_linear_models_estimate():
+    record = recording()
+    with double_precision():
+        model = linear_model(CONFIG, LinearStart.of(SYSTEM, [record], 6), np.random.default_rng(0))
+        other = recording(seed=3)
+        mean, log_std = model.first_state(jnp.asarray(other.y[:6]), jnp.asarray(other.u[:6]))
+    expected, factor = InitialState.fit(SYSTEM, [record]).estimate(SYSTEM, other.u, other.y[:6])
+    np.testing.assert_allclose(np.asarray(mean)[:2], expected, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(np.exp(np.asarray(log_std)[:2]), np.maximum(np.sqrt(np.sum(factor**2, axis=1)), 1e-2))
+
+
+def test_identification_finds_the_system_and_its_places():
+    record = recording(300)
+    start = LinearStart.fit([record], 4, 6)
+    found = LinearSystem(start.weight[:, : start.order], start.weight[:, start.order :], start.emission.states,
+                         start.emission.inputs, start.emission.offset)
+    np.testing.assert_allclose(found.markov(12), SYSTEM.markov(12), atol=0.01)
+    places = start.places(50, np.random.default_rng(0))
+    visited = np.concatenate(start.visited)
+    assert (places.min(axis=0) > visited.min(axis=0) - 1.5).all()
+    assert (places.max(axis=0) < visited.max(axis=0) + 1.5).all()
+    assert (places.std(axis=0) > 0.5 * visited.std(axis=0)).all()
