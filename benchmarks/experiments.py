@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 
 from prssm.evaluation.figure_plans import plan_figure
-from prssm.evaluation.plan import chosen_datasets, chosen_variants, experiments, variant_of
+from prssm.evaluation.plan import chosen_datasets, chosen_settings, chosen_variants, experiments, in_setting, variant_of
 from prssm.evaluation.results import Results
 from prssm.evaluation.runner import run_all
 from prssm.report.benchmark_progress import Lines
@@ -23,12 +23,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--preset")
     parser.add_argument("--set", nargs="+", default=(), dest="settings")
+    parser.add_argument("--settings", nargs="+", dest="paper_settings")
     parser.add_argument("--figures", nargs="+", default=())
     parser.add_argument("--skip", nargs="+", default=(), help="methods to leave to another machine")
     parser.add_argument("--out", type=Path, default=Path("runs"))
     options = parser.parse_args()
     variants = chosen_variants(options.methods, options.preset, options.settings)
     planned = experiments(chosen_datasets(options.datasets), variants, options.seeds)
+    planned += [e for setting in chosen_settings(options.paper_settings) for e in in_setting(planned, setting)]
     ours = variant_of("prssm", options.preset, options.settings)
     for name in options.figures:
         planned += plan_figure(name, ours, variants, options.seeds).experiments()

@@ -69,6 +69,33 @@ class Fake(Estimator):
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None: ...
 
 
+@dataclass(frozen=True)
+class VariedConfig(Options):
+    normalise: bool = option(True, "without it the prediction is 1 higher")
+    propagation: str = option("moment-matching", "with the mean it is 2 higher", choices=("moment-matching", "mean"))
+    seed: int = option(0, "has no effect", minimum=0)
+
+
+class Varied(Fake):
+    """One of the methods that the paper ran in four settings; its prediction tells in which it was run."""
+
+    name: ClassVar[str] = "nigp"
+    Config = VariedConfig
+    PRESETS: ClassVar = {"default": VariedConfig()}
+
+    def _fit(self, records: list[Record], session: Session) -> None: ...
+
+    def _simulate(self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int) -> Simulated:
+        level = 1.0 * (not self.config.normalise) + 2.0 * (self.config.propagation == "mean")
+        mean = np.full((len(u), y_start.shape[1]), level)
+        return Simulated(mean, np.ones_like(mean))
+
+
+def install_varied(monkeypatch: Any) -> None:
+    """After `install`: nigp is a method too, in the paper's four settings."""
+    monkeypatch.setitem(registry.METHODS, "nigp", "benchmark_fakes:Varied")
+
+
 def toy_data() -> tuple[Record, Record]:
     """Training outputs with mean 0 and deviation 1; test outputs 0, 1, ..., 7."""
     train = Record(np.arange(8.0), np.array([1.0, -1.0] * 4), name="toy train")

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import benchmark_fakes
+import numpy as np
 import pytest
 
 from prssm.cli.main import main
@@ -62,6 +63,41 @@ def test_figures_bring_their_experiments(command, tmp_path):
     assert (tmp_path / "runs" / "figures" / "untrained-vs-trained.png").exists()
 
 
+def test_settings_stand_beside_the_published_figures_of_the_same_setting(command, monkeypatch, tmp_path):
+    benchmark_fakes.install_varied(monkeypatch)
+    words = ("--methods", "nigp", "--datasets", "drives", "--seeds", "2", "--out", "runs", "--settings", "all")
+    code, _, err = command(*words)
+    assert code == 0, err
+    assert "[12/12]" in err  # three rows; of them nigp in three more settings; each with two seeds
+    tables = (tmp_path / "runs" / "results.md").read_text().split("\n## ")
+    error = {level: f"{np.sqrt(np.mean((np.arange(8.0) - level) ** 2)):.3f} (0.000)" for level in range(4)}
+    expected = {"unnormalised, mean": (3, "0.378 (0.000)"), "unnormalised, moment": (1, "0.398 (0.000)"),
+                "normalised, mean": (2, "0.369 (0.000)"), "normalised, moment": (0, "0.373 (0.000)")}
+    for title, (level, paper) in expected.items():
+        (table,) = [text for text in tables if text.startswith(f"Test RMSE of the free run; paper: data {title}")]
+        (ours,) = [line for line in table.splitlines() if line.startswith("| nigp")]
+        assert error[level] in ours
+        assert f"| NIGP (paper) | {paper} |" in table.replace("*", "")
+    assert "--settings all" in tables[0]
+    assert len((tmp_path / "runs" / "experiments.csv").read_text().splitlines()) == 1 + 12
+
+
+def test_without_settings_no_table_of_another_setting(command, tmp_path):
+    command("--methods", "prssm", "--datasets", "drives", "--seeds", "1", "--out", "runs", "--quiet")
+    assert (tmp_path / "runs" / "results.md").read_text().count("Test RMSE of the free run") == 1
+
+
+def test_report_only_runs_nothing_and_shows_what_is_missing(command, tmp_path):
+    words = ("--methods", "prssm", "--datasets", "toy", "--out", "runs")
+    command(*words, "--seeds", "1", "--quiet")
+    fits = dict(benchmark_fakes.FITS)
+    code, out, err = command(*words, "--seeds", "2", "--report-only")
+    assert (code, err) == (0, "")
+    assert fits == benchmark_fakes.FITS
+    assert "1 of 2 missing" in out
+    assert len((tmp_path / "runs" / FILE_NAME).read_text().splitlines()) == 3
+
+
 def test_retry_failed(command):
     words = ("--methods", "prssm:behave=raise", "--datasets", "toy", "--seeds", "1", "--out", "runs")
     command(*words)
@@ -77,6 +113,7 @@ def test_retry_failed(command):
     (("--methods", "prsm"), "unknown method 'prsm'. Did you mean 'prssm'?"),
     (("--datasets", "nothing"), "unknown data set 'nothing'"),
     (("--figures", "recogniton"), "Did you mean 'recognition'?"),
+    (("--settings", "unnormalized-mean"), "Did you mean 'unnormalised-mean'?"),
     (("--set", "itertions=3"), "Did you mean 'iterations'?"),
     (("--seeds", "0"), "seeds"),
     (("--workers", "0"), "workers"),

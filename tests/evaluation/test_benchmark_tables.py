@@ -93,6 +93,17 @@ def test_coverage_and_likelihood(ran):
     assert (labels.index("prssm:offset=3.5"), 2) in likelihood.best  # higher is better
 
 
+def test_cost_is_told_by_data_set_and_for_the_whole_row(ran):
+    planned, records = ran
+    row = _row(tables.cost_table(planned, records), "prssm")
+    keys = [e.key for e in planned if e.variant.label == "prssm"]
+    assert row["all runs and sets"] == f"{sum(sum(records[key]['seconds'].values()) for key in keys):.1f}"
+    assert row["device"] == records[keys[0]]["device"]
+    slow = {key: records[key] | {"seconds": {"fit": 7.0, "simulate_test": None}, "device": "abacus"} for key in keys}
+    row = _row(tables.cost_table(planned, records | slow), "prssm")
+    assert (row["drives"], row["all runs and sets"], row["device"]) == ("7.0 (0.0)", "42.0", "abacus")  # 2 sets, 3 seeds
+
+
 def test_csv_has_every_experiment_with_its_metrics(ran):
     planned, records = ran
     lines = list(csv.DictReader(io.StringIO(tables.experiments_csv(planned, records))))

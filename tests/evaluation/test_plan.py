@@ -3,7 +3,17 @@
 import benchmark_fakes
 import pytest
 
-from prssm.evaluation.plan import Experiment, Variant, chosen_datasets, chosen_variants, experiments, variant_of
+from prssm.evaluation.plan import (
+    Experiment,
+    Variant,
+    chosen_datasets,
+    chosen_settings,
+    chosen_variants,
+    experiments,
+    in_setting,
+    variant_of,
+)
+from prssm.evaluation.published import published
 from prssm.foundation.errors import DataError, OptionError
 
 
@@ -75,6 +85,26 @@ def test_key_is_data_method_configuration_and_seed_and_nothing_else():
               Experiment("toy", variant_of("linear"), 0), Experiment("toy", variant_of("prssm:iterations=51"), 0),
               Experiment("toy", variant_of("prssm:preset=paper"), 0)]
     assert len({base.key, *(other.key for other in others)}) == 6
+
+
+def test_the_papers_settings_by_name():
+    assert chosen_settings(None) == []
+    assert [s.name for s in chosen_settings(["all"])] == ["unnormalised-mean", "unnormalised-moments", "normalised-mean"]
+    assert [s.name for s in chosen_settings(["normalised-moments", "normalised-mean"])] == ["normalised-mean"]
+    with pytest.raises(OptionError, match=r"--settings: unknown setting 'normalised-men'\. Did you mean 'normalised-mean'"):
+        chosen_settings(["normalised-men"])
+
+
+def test_a_setting_changes_the_methods_that_the_paper_varied_on_its_data_sets(monkeypatch):
+    benchmark_fakes.install_varied(monkeypatch)
+    planned = experiments(["toy", "drives"], chosen_variants(["nigp", "nigp:propagation=mean", "prssm"]), 2)
+    found = in_setting(planned, published().settings["unnormalised-mean"])
+    labels = ["constant", "linear", "nigp [unnormalised-mean]", "nigp:propagation=mean", "prssm"]
+    assert [e.variant.label for e in found] == labels * 2
+    assert {e.dataset for e in found} == {"drives"}  # the paper has no toy
+    assert found[2].variant.configuration() == {"normalise": False, "propagation": "mean"}
+    same = {e.key for e in planned} & {e.key for e in found}
+    assert same == {e.key for e in found if "[" not in e.variant.label}
 
 
 def test_changed_options_show_in_the_label():

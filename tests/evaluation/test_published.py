@@ -2,6 +2,7 @@
 
 import pytest
 
+from prssm.evaluation.plan import variant_of
 from prssm.evaluation.published import published
 from prssm.evaluation.summary import best_two
 
@@ -35,6 +36,18 @@ def test_methods_without_a_choice_of_setting_repeat_in_all():
     for method in ("msgp", "ss_gp_ssm", "prssm"):
         for dataset in MARKS["normalised-mean"]:
             assert len({setting.rmse[dataset][method] for setting in published().settings.values()}) == 1
+
+
+def test_a_setting_is_what_its_name_says_and_every_varied_method_has_its_options():
+    for name, setting in published().settings.items():
+        prepared, propagated = name.split("-")
+        assert setting.options == {"normalise": prepared == "normalised",
+                                   "propagation": {"mean": "mean", "moments": "moment-matching"}[propagated]}
+        for varied in published().varied:
+            variant_of(varied).changed(**setting.options).build(0)
+    for varied in published().varied:  # our default is the paper's main setting
+        main = published().settings[published().main]
+        assert variant_of(varied).configuration() == variant_of(varied).changed(**main.options).configuration()
 
 
 def test_main_table_has_the_large_scale_row():

@@ -10,7 +10,7 @@ import prssm
 from prssm.foundation.precision import double_precision
 from prssm.gp import exact
 from prssm.models.lag_windows import regression
-from prssm.models.nigp import evidence, first_problem, point_noise, start_parameters
+from prssm.models.nigp import WINDOW_NOISES, evidence, first_problem, point_noise, start_parameters
 
 
 def curve(length, input_noise, seed=0):
@@ -40,14 +40,14 @@ def test_recovers_a_known_input_noise(noisy):
 
 def test_knows_where_noise_matters(noisy):
     """The noise of each point is sigma_y^2 + (2 cos(2 u))^2 0.1^2: larger on slopes, smaller on crests."""
-    exact_gp = prssm.NIGP(lags=1, input_noise=False).fit(curve(300, 0.1))
+    exact_gp = prssm.NIGP(lags=1, window_noise="none").fit(curve(300, 0.1))
     assert noisy.training_.final[0] > exact_gp.training_.final[0] + 10
     assert noisy.training_.outcomes == ("finished",)
 
 
 def test_without_input_noise_it_is_the_exact_gp():
     record = curve(60, 0.0)
-    model = prssm.NIGP(lags=1, input_noise=False, normalise=False).fit(record)
+    model = prssm.NIGP(lags=1, window_noise="none", normalise=False).fit(record)
     with double_precision():
         data = regression([record], 1)
         gp = jax.tree.map(lambda leaf: leaf[0], model.model_.gps)
@@ -61,17 +61,22 @@ def test_without_input_noise_it_is_the_exact_gp():
     np.testing.assert_array_equal(model.window_std_, 0.0)
 
 
-@pytest.mark.parametrize("shared", [False, True])
-def test_point_noise_equals_an_explicit_loop(shared):
+@pytest.mark.parametrize("noise", WINDOW_NOISES)
+def test_point_noise_equals_an_explicit_loop(noise):
     with double_precision():
         data = regression([two_outputs()], 2)
-        parameters, problem = start_parameters(data, 1.0), first_problem(data, 2, shared)
+        parameters, problem = start_parameters(data, 1.0, 0.1), first_problem(data, 2, noise)
         parameters = parameters._replace(log_output_std=jnp.asarray([-1.0, -2.0]))
         slopes = np.random.default_rng(1).normal(size=(2, *data.x.shape))
         found = np.asarray(point_noise(parameters, problem._replace(slopes=jnp.asarray(slopes))))
         window = np.exp(2 * np.asarray(parameters.log_window_std))
-    if shared:
+    np.testing.assert_allclose(window, (0.1 * data.x.std(axis=0)) ** 2)
+    if noise in ("tied", "outputs"):
         window[:4] = np.exp([-2.0, -4.0, -2.0, -4.0])  # y1, y2 at the first lag, then at the second
+    if noise in ("outputs", "none"):
+        window[4:] = 0.0
+    if noise == "none":
+        window[:4] = 0.0
     for d in range(2):
         for n in range(5):
             assert found[d, n] == pytest.approx(np.exp(-2.0 * (d + 1)) + slopes[d, n] @ np.diag(window) @ slopes[d, n])
@@ -81,8 +86,8 @@ def test_evidence_gradient_agrees_with_finite_differences():
     with double_precision():
         data = regression([two_outputs(25)], 1)
         slopes = jnp.asarray(np.random.default_rng(1).normal(size=(2, *data.x.shape)))
-        problem = first_problem(data, 1, True)._replace(slopes=slopes)
-        flat, rebuild = ravel_pytree(start_parameters(data, 1.0))
+        problem = first_problem(data, 1, "tied")._replace(slopes=slopes)
+        flat, rebuild = ravel_pytree(start_parameters(data, 1.0, 0.03))
         value = jax.jit(lambda point: evidence(rebuild(point), problem))
         slope = jax.jit(jax.grad(value))(flat)
         for seed in range(3):

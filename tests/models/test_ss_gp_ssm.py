@@ -125,7 +125,7 @@ def test_chains_differ_and_the_likelier_one_is_kept():
 
 
 def test_hyper_parameters_can_be_kept_fixed():
-    model = prssm.SSGPSSM(**(SMALL | {"hyper": "fixed", "mean": "zero"})).fit(two_records())
+    model = prssm.SSGPSSM(**(SMALL | {"hyper": "fixed", "mean": "zero", "lengthscale": 2.0})).fit(two_records())
     np.testing.assert_allclose(np.exp(model.draws_.hyper), np.tile([3.0, 2.0, 2.0, 2.0], (4, 1)))
     np.testing.assert_array_equal(model.structure_.F, 0.0)
 

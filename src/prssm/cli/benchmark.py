@@ -26,11 +26,16 @@ def benchmark(
     preset: Annotated[str | None, Parameter(help="Start from this preset, for the methods that have it.")] = None,
     settings: Annotated[Words, Parameter(name="--set", help="key=value for every method with that option, "
                                          "method.key=value for one method.")] = None,
+    paper_settings: Annotated[Words, Parameter(name="--settings", help="Besides the paper's main table (normalised data, "
+                                               "moment matching) those of its supplement: unnormalised-mean, "
+                                               "unnormalised-moments, normalised-mean, or all.")] = None,
     figures: Annotated[Words, Parameter(help="Figures of the paper to run and draw: untrained-vs-trained, recognition, "
                                         "drives-methods, full-vs-stochastic, or all.")] = None,
     workers: Annotated[Count, Parameter(help="Local processes to spread the experiments over.")] = 1,
     dask: Annotated[str | None, Parameter(help="Address of a dask scheduler to spread the experiments over.")] = None,
     retry_failed: Annotated[bool, Parameter(negative="", help="Run failed experiments again.")] = False,
+    report_only: Annotated[bool, Parameter(negative="", help="Run nothing: tables and pages of what is recorded; the "
+                                           "rest is shown as missing.")] = False,
     docs: Annotated[Path | None, Parameter(help="Also write the results page here, e.g. docs/results.md.")] = None,
     quiet: Annotated[bool, Parameter(negative="", help="No progress, no tables.")] = False,
 ) -> None:
@@ -39,18 +44,19 @@ def benchmark(
     Each finished experiment is one line of OUT/experiments.jsonl. A repeated command runs only what is missing there, then
     writes OUT/report.html, OUT/results.md and OUT/experiments.csv.
     """
-    from prssm.evaluation.plan import chosen_variants
+    from prssm.evaluation.plan import chosen_settings, chosen_variants, in_setting
     from prssm.evaluation.results import Results
     from prssm.report.benchmark_page import Benchmark, write_pages
 
     _check_page_name(docs)
     results = Results(out)
     variants = chosen_variants(methods, preset, settings or ())
+    asked = chosen_settings(paper_settings)
     planned, plans = _plan(variants, datasets, seeds, figures, preset, settings or ())
-    command = _command_line(locals())
-    _run([*planned, *(e for plan in plans for e in plan.experiments())], results, workers=workers, dask=dask,
-         retry_failed=retry_failed, quiet=quiet)
-    told = Benchmark(planned, plans, results, command)
+    told = Benchmark(planned, plans, results, _command_line(locals()),
+                     [(setting, in_setting(planned, setting)) for setting in asked])
+    if not report_only:
+        _run(told.experiments(), results, workers=workers, dask=dask, retry_failed=retry_failed, quiet=quiet)
     written = write_pages(out, told, docs)
     if not quiet:
         _print(told)
@@ -110,7 +116,8 @@ def _command_line(given: dict[str, Any]) -> str:
     """The command that gives these results, for the page; how it was spread over machines does not belong to it."""
     words = ["prssm", "benchmark"]
     for option, name in (("--methods", "methods"), ("--datasets", "datasets"), ("--seeds", "seeds"), ("--out", "out"),
-                         ("--preset", "preset"), ("--set", "settings"), ("--figures", "figures"), ("--docs", "docs")):
+                         ("--preset", "preset"), ("--set", "settings"), ("--settings", "paper_settings"),
+                         ("--figures", "figures"), ("--docs", "docs")):
         value = given[name]
         if value is not None:
             words += [option, *(value if isinstance(value, list) else [str(value)])]

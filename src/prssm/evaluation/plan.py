@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from prssm.data import catalogue
+from prssm.evaluation.published import Setting, published
 from prssm.foundation.errors import OptionError, did_you_mean
 from prssm.models.registry import METHODS, method
 
@@ -69,6 +70,31 @@ def experiments(datasets: Iterable[str], variants: Iterable[Variant], seeds: int
     """All combinations, seed by seed, so that an early look at the results shows every method."""
     variants, datasets = list(variants), list(datasets)
     return [Experiment(dataset, variant, seed) for seed in range(seeds) for dataset in datasets for variant in variants]
+
+
+def chosen_settings(names: Sequence[str] | None) -> list[Setting]:
+    """Of the paper's settings, those beside its main one that were asked for; 'all' are all."""
+    known = {name: setting for name, setting in published().settings.items() if name != published().main}
+    for name in names or ():
+        if name not in (*known, published().main, "all"):
+            raise OptionError(f"--settings: unknown setting {name!r}.{did_you_mean(name, [*known, 'all'])}")
+    return [setting for name, setting in known.items() if names and (name in names or "all" in names)]
+
+
+def in_setting(planned: Iterable[Experiment], setting: Setting) -> list[Experiment]:
+    """The same experiments in another setting of the paper, on its data sets.
+
+    The paper varied some methods only; the others, and rows whose options say the setting, stay as they are.
+    """
+    return [Experiment(experiment.dataset, _in_setting(experiment.variant, setting), experiment.seed)
+            for experiment in planned if experiment.dataset in setting.rmse]
+
+
+def _in_setting(variant: Variant, setting: Setting) -> Variant:
+    if variant.method not in published().varied or setting.options.keys() & dict(variant.options).keys():
+        return variant
+    options = _pairs(dict(variant.options) | dict(setting.options))
+    return replace(variant, label=f"{variant.label} [{setting.name}]", options=options)
 
 
 def chosen_datasets(names: Sequence[str] | None) -> list[str]:

@@ -18,10 +18,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class Setting:
-    """One of the four combinations of preprocessing and propagation: `rmse[data set][method]`; absent if not run."""
+    """One of the four combinations of preprocessing and propagation: `rmse[data set][method]`; absent if not run.
+
+    `options` are what a method of ours is told to run in this setting.
+    """
 
     name: str
     title: str
+    options: Mapping[str, Any]
     rmse: Mapping[str, Mapping[str, Figure]]
 
 
@@ -37,11 +41,12 @@ class Reference:
 
 @dataclass(frozen=True)
 class Published:
-    """All published figures; `main` is the setting of the paper's own table."""
+    """All published figures; `main` is the setting of the paper's own table, `varied` our methods with all four settings."""
 
     source: str
     where: str
     main: str
+    varied: tuple[str, ...]
     labels: Mapping[str, str]
     settings: Mapping[str, Setting]
     references: tuple[Reference, ...]
@@ -53,14 +58,14 @@ def published() -> Published:
     text = resources.files("prssm.evaluation").joinpath("published.toml").read_text(encoding="utf-8")
     document = tomllib.loads(text)
     settings = {entry["name"]: _setting(entry, document["methods"]) for entry in document["setting"]}
-    return Published(document["source"], document["where"], document["main"], document["labels"], settings,
-                     tuple(_reference(entry) for entry in document["reference"]))
+    return Published(document["source"], document["where"], document["main"], tuple(document["varied"]),
+                     document["labels"], settings, tuple(_reference(entry) for entry in document["reference"]))
 
 
 def _setting(entry: dict[str, Any], methods: list[str]) -> Setting:
     rmse = {dataset: {method: Figure(*cell) for method, cell in zip(methods, row, strict=True) if cell}
             for dataset, row in entry["rmse"].items()}
-    return Setting(entry["name"], entry["title"], rmse)
+    return Setting(entry["name"], entry["title"], entry["options"], rmse)
 
 
 def _reference(entry: dict[str, Any]) -> Reference:

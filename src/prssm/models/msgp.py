@@ -40,7 +40,7 @@ class MSGPConfig(NarxConfig):
     """Options of MSGP."""
 
     inducing: int = option(100, "inducing points of each output's GP (fewer if there are fewer windows)", minimum=1)
-    horizon: int = option(50, "steps that a training run predicts (fewer where the shortest record has fewer)", minimum=1)
+    horizon: int = option(100, "steps that a training run predicts (fewer where the shortest record has fewer)", minimum=1)
     batch: int = option(5, "sub-trajectories in a step of the optimiser", minimum=1)
     iterations: int = option(150, "steps of the optimiser (Adam)", minimum=0)
     learning_rate: float = option(0.02, "step size of the optimiser", above=0.0)

@@ -72,8 +72,9 @@ class SSGPSSM(Estimator):
         states, drawn = (np.asarray(part) for part in _free_runs(draws, self.structure_, x1, u, key_run))
         outputs = states[..., : drawn.shape[-1]]
         noise_var = np.mean(np.asarray(draws.output_std) ** 2, axis=0)
-        return Simulated(mean=outputs.mean(axis=0), std=np.sqrt(outputs.var(axis=0, ddof=1) + noise_var), samples=drawn,
-                         state_mean=states.mean(axis=0), state_std=states.std(axis=0, ddof=1))
+        with np.errstate(all="ignore"):  # a run that left the numbers is told by its result, not by a warning on the way
+            return Simulated(mean=outputs.mean(axis=0), std=np.sqrt(outputs.var(axis=0, ddof=1) + noise_var), samples=drawn,
+                             state_mean=states.mean(axis=0), state_std=states.std(axis=0, ddof=1))
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         values, curves = self.training_.to_parts()

@@ -23,7 +23,7 @@ class SSGPSSMConfig(Options):
     mean: str = option("linear", "prior mean of the transition: a linear model of the training data, or zero", choices=MEANS)
     hyper: str = option("sampled", "whether kernel hyper-parameters are sampled along or kept", choices=HYPER)
     signal_std: float = option(3.0, "the function's prior deviation in units of the process noise's (median)", above=0.0)
-    lengthscale: float = option(2.0, "length scale of the kernel in scaled units (median)", above=0.0)
+    lengthscale: float = option(1.0, "length scale of the kernel in scaled units (median)", above=0.0)
     process_std: float = option(0.1, "prior deviation of the process noise, in scaled units", above=0.0)
     output_std: float = option(0.1, "prior deviation of the sensor noise, in scaled units", above=0.0)
     burn_in: float = option(0.5, "fraction of the iterations that is thrown away", minimum=0.0)

@@ -9,7 +9,7 @@ from typing import Any
 
 from prssm.evaluation.figure_plans import FigurePlan
 from prssm.evaluation.plan import Experiment
-from prssm.evaluation.published import published
+from prssm.evaluation.published import Setting, published
 from prssm.evaluation.results import Results
 from prssm.foundation.atomic import replacing
 from prssm.report import benchmark_tables as tables
@@ -21,22 +21,34 @@ FIGURES_FOLDER = "figures"
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What a page tells about: the experiments of the tables, those of the figures, their records, and the command."""
+    """What a page tells about: the experiments of the tables, those of the figures, their records, and the command.
+
+    `settings` are the paper's other settings that were asked for, each with its experiments.
+    """
 
     planned: Sequence[Experiment]
     figures: Sequence[FigurePlan]
     results: Results
     command: str
+    settings: Sequence[tuple[Setting, Sequence[Experiment]]] = ()
+
+    def tabled(self) -> list[Experiment]:
+        """The experiments of all tables, each once."""
+        everything = [*self.planned, *(e for _, planned in self.settings for e in planned)]
+        return list({experiment.key: experiment for experiment in reversed(everything)}.values())[::-1]
+
+    def experiments(self) -> list[Experiment]:
+        return [*self.tabled(), *(e for plan in self.figures for e in plan.experiments())]
 
     def records(self) -> list[dict[str, Any]]:
-        keys = dict.fromkeys(e.key for e in [*self.planned, *(e for plan in self.figures for e in plan.experiments())])
+        keys = dict.fromkeys(experiment.key for experiment in self.experiments())
         return [self.results.records[key] for key in keys if key in self.results.records]
 
 
 def write_pages(folder: Path, benchmark: Benchmark, docs: Path | None = None) -> list[Path]:
     """All pages into the output folder, and the Markdown one (with its figures) also to `docs`; the files written."""
     pictures = _pictures(benchmark)
-    written = [_write(folder / "experiments.csv", tables.experiments_csv(benchmark.planned, benchmark.results.records)),
+    written = [_write(folder / "experiments.csv", tables.experiments_csv(benchmark.tabled(), benchmark.results.records)),
                _write(folder / "report.html", html_page(benchmark))]
     for page in (folder / "results.md", docs):
         if page is not None:
@@ -46,20 +58,19 @@ def write_pages(folder: Path, benchmark: Benchmark, docs: Path | None = None) ->
 
 
 def main_tables(benchmark: Benchmark) -> list[Table]:
-    """What one looks at first: errors beside the paper's, likelihood, coverage, cost, and what failed."""
-    makers = (tables.rmse_table, tables.likelihood_table, tables.coverage_table, tables.cost_table, tables.failure_table)
-    made = [make(benchmark.planned, benchmark.results.records) for make in makers]
-    return [table for table in made if table is not None]
+    """What one looks at first: errors beside the paper's, likelihood, coverage, cost, other settings, and what failed."""
+    planned, records = benchmark.planned, benchmark.results.records
+    makers = (tables.rmse_table, tables.likelihood_table, tables.coverage_table, tables.cost_table)
+    others = [tables.rmse_table(in_setting, records, setting) for setting, in_setting in benchmark.settings]
+    failed = tables.failure_table(benchmark.tabled(), records)
+    return [*(make(planned, records) for make in makers), *others, *([failed] if failed else [])]
 
 
 def further_tables(benchmark: Benchmark) -> list[Table]:
-    """Reference figures and the paper's other settings, where its data sets were run."""
-    planned, records = benchmark.planned, benchmark.results.records
-    datasets = list(dict.fromkeys(experiment.dataset for experiment in planned))
-    others = [setting for name, setting in published().settings.items() if name != published().main]
-    if not set(datasets) & set(others[0].rmse):
-        return []
-    return [tables.reference_table(datasets), *(tables.rmse_table(planned, records, setting) for setting in others)]
+    """Reference figures, where their data sets were run."""
+    datasets = list(dict.fromkeys(experiment.dataset for experiment in benchmark.planned))
+    known = any(set(datasets) & set(reference.rmse) for reference in published().references)
+    return [tables.reference_table(datasets)] if known else []
 
 
 def facts(benchmark: Benchmark) -> list[tuple[str, str]]:

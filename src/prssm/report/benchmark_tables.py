@@ -55,11 +55,20 @@ def coverage_table(planned: Sequence[Experiment], records: Records) -> Table:
 
 
 def cost_table(planned: Sequence[Experiment], records: Records) -> Table:
-    """Seconds to train, mean over seeds."""
+    """Seconds to train, mean over seeds; then what a method's whole row took, free runs included, and where it ran."""
     datasets = _datasets(planned)
     seconds = summarise(planned, records, lambda record: record["seconds"]["fit"])
-    texts = {label: {d: cell_text(row[d], ".1f") for d in row} for label, row in seconds.items()}
-    return _marked("Seconds to train", datasets, texts, {})
+    table = _marked("Seconds to train", datasets, {label: {d: cell_text(row[d], ".1f") for d in row}
+                                                   for label, row in seconds.items()}, {})
+    rows = [[*row, *_whole_row([records[e.key] for e in planned if e.variant.label == row[0] and e.key in records])]
+            for row in table.rows]
+    return Table(table.title, [*table.header, "all runs and sets", "device"], rows)
+
+
+def _whole_row(runs: Sequence[Mapping[str, Any]]) -> list[Cell]:
+    """The seconds of all runs of a row together, and the devices they ran on."""
+    spent = sum(seconds or 0.0 for run in runs for seconds in run["seconds"].values())
+    return [f"{spent:.1f}", "; ".join(sorted({run["device"] for run in runs}))]
 
 
 def reference_table(datasets: Sequence[str]) -> Table:
