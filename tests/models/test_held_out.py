@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from prssm.data import windows
 from prssm.data.record import Record
 from prssm.foundation.precision import double_precision
-from prssm.models.elbo import Objective, TrainingData
+from prssm.models.elbo import Anchor, Objective, Own, TrainingData
 from prssm.models.held_out import Fold, folds_of
 from prssm.models.prssm_config import PAPER
 from prssm.models.prssm_start import random_model
@@ -52,7 +52,8 @@ def test_held_out_outputs_do_not_enter_the_objective():
 
         def value(y):
             shared = TrainingData.of(windows.sliding([Record(data[0].u, y)], 20))
-            return float(objective(model, PerRestart(shared, fold.shown), jax.random.key(0)))
+            own = Own(fold.shown, Anchor.of(model), jnp.ones(()), jnp.zeros(()))
+            return float(objective(model, PerRestart(shared, own), jax.random.key(0)))
 
         hidden, seen = np.array(data[0].y), np.array(data[0].y)
         hidden[~np.asarray(fold.shown.rows)] += 100.0
@@ -68,7 +69,7 @@ def test_with_nothing_held_out_the_objective_is_the_plain_one():
         model = jax.tree.map(jnp.asarray, random_model(PAPER.replace(recognition_window=5, inducing=3), 1, 1,
                                                        np.random.default_rng(0)))
         shared, objective = TrainingData.of(cut), jax.jit(Objective(20, 4, 3, 5))
-        whole = PerRestart(shared, Fold.nothing_held_out(cut).shown)
+        whole = PerRestart(shared, Own(Fold.nothing_held_out(cut).shown, Anchor.of(model), jnp.ones(()), jnp.zeros(())))
         assert float(objective(model, whole, jax.random.key(0))) == float(objective(model, shared, jax.random.key(0)))
 
 

@@ -1,8 +1,8 @@
 """A band calibrated on errors that the model made where it was not trained.
 
-A free run's variance s^2 becomes scale * s^2 + extra. The two numbers of each output maximise the Gaussian likelihood of
-held-out errors, with a weak prior towards leaving the band as it is. `extra` stands for disturbances that no free run can
-know; drawn trajectories show them with the correlation in time that the errors have.
+The deviation of every free run is multiplied by one factor for each output: that with which the band would have held its
+share of the held-out errors. The shape of the band over time stays the model's own, so that it is wide where the model
+knows little, and narrower for the final model, which has seen more data than the models of the folds.
 """
 
 from collections.abc import Sequence
@@ -10,59 +10,40 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.stats import norm
 
-from prssm.models.initial_state import lag_one
-
-_PRIOR_STD = 2.0  # of log scale
-_LEAST_EXTRA = 1e-8  # in scaled units, where the search begins its logarithm
+_SHARES = (0.8, 0.9, 0.95)  # bands whose factors are averaged, since the few largest errors alone say little
+_RANGE = (0.5, 20.0)  # a factor beyond is a sign of broken folds rather than of a broken band
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Numbers of each output: (Dy,) arrays."""
+    """One factor for each output, (Dy,)."""
 
-    scale: np.ndarray
-    extra: np.ndarray
-    correlation: np.ndarray
+    factor: np.ndarray
 
     @classmethod
     def none(cls, outputs: int) -> Self:
         """Leaves every band as it is."""
-        return cls(np.ones(outputs), np.zeros(outputs), np.zeros(outputs))
+        return cls(np.ones(outputs))
 
     @classmethod
     def fit(cls, errors: Sequence[np.ndarray], stds: Sequence[np.ndarray]) -> Self:
         """From held-out free runs: errors (rows, Dy), NaN where nothing was measured, and the bands' deviations there."""
-        error, std = np.concatenate(errors), np.concatenate(stds)
-        pairs = [_fit_one(error[:, d], std[:, d]) for d in range(error.shape[1])]
-        scale, extra = np.array(pairs).T
-        return cls(scale, extra, lag_one(errors))
+        ratio = np.abs(np.concatenate(errors)) / np.concatenate(stds)
+        return cls(np.array([_factor(column[~np.isnan(column)]) for column in ratio.T]))
 
     def std(self, std: np.ndarray) -> np.ndarray:
-        return np.sqrt(self.scale * std**2 + self.extra)
+        return self.factor * std
 
-    def samples(self, samples: np.ndarray, mean: np.ndarray, seed: int) -> np.ndarray:
+    def samples(self, samples: np.ndarray, mean: np.ndarray) -> np.ndarray:
         """Trajectories (S, T, Dy) with the calibrated spread around their mean."""
-        noise = np.random.default_rng([seed, 1]).standard_normal(samples.shape)
-        fresh = np.sqrt(1.0 - self.correlation**2)
-        for t in range(1, samples.shape[1]):
-            noise[:, t] = self.correlation * noise[:, t - 1] + fresh * noise[:, t]
-        return mean + np.sqrt(self.scale) * (samples - mean) + np.sqrt(self.extra) * noise
+        return mean + self.factor * (samples - mean)
 
 
-def _fit_one(error: np.ndarray, std: np.ndarray) -> tuple[float, float]:
-    there = ~np.isnan(error)
-    error, variance = error[there], std[there] ** 2
-    if not len(error):
-        return 1.0, 0.0
-
-    def loss(logs: np.ndarray) -> float:
-        total = np.exp(logs[0]) * variance + np.exp(logs[1])
-        return 0.5 * float(np.sum(np.log(total) + error**2 / total)) + 0.5 * (logs[0] / _PRIOR_STD) ** 2
-
-    typical = max(float(np.mean(error**2)), _LEAST_EXTRA)
-    bounds = [(-6.0, 6.0), (np.log(_LEAST_EXTRA), np.log(typical) + 3.0)]
-    starts = [np.array([0.0, np.log(typical)]), np.array([0.0, np.log(0.01 * typical + _LEAST_EXTRA)])]
-    best = min((minimize(loss, np.clip(start, *np.array(bounds).T), bounds=bounds) for start in starts), key=lambda r: r.fun)
-    return float(np.exp(best.x[0])), float(np.exp(best.x[1]))
+def _factor(ratio: np.ndarray) -> float:
+    """How many of its own deviations a Gaussian band must have to hold its share of |error| / deviation."""
+    if not len(ratio):
+        return 1.0
+    factors = [np.quantile(ratio, share, method="higher") / norm.ppf(0.5 + 0.5 * share) for share in _SHARES]
+    return float(np.clip(np.exp(np.mean(np.log(np.maximum(factors, 1e-12)))), *_RANGE))

@@ -18,7 +18,7 @@ from prssm.data.windows import Windows
 from prssm.models.emission import Emission
 from prssm.models.recognition import Recognition, kl_to_standard_normal
 from prssm.models.rollout import Engine, rollout
-from prssm.models.transition import Dynamics, Transition
+from prssm.models.transition import Dynamics, Mean, Transition
 from prssm.training.optimise import PerRestart
 
 Draws = Literal["step", "trajectory"]
@@ -61,6 +61,22 @@ class TrainingData(eqx.Module):
                    jnp.asarray(float(windows.steps)))
 
 
+class Anchor(eqx.Module):
+    """Parameters that no Gaussian process stands behind, at the start of training: their prior is a Gaussian around it."""
+
+    mean: Mean
+    emission: Emission
+    recognition: Recognition | None
+
+    @classmethod
+    def of(cls, model: StateSpaceModel) -> "Anchor":
+        return cls(model.transition.mean, model.emission, model.recognition)
+
+    def squared_distance(self, model: StateSpaceModel) -> Float[Array, ""]:
+        pairs = zip(jax.tree.leaves(self), jax.tree.leaves(Anchor.of(model)), strict=True)
+        return sum((jnp.sum((here - there) ** 2) for here, there in pairs), jnp.zeros(()))
+
+
 class Shown(eqx.Module):
     """What one restart is shown of the data: the rest is held out from its training."""
 
@@ -71,6 +87,19 @@ class Shown(eqx.Module):
     def of(self, data: TrainingData) -> TrainingData:
         y = jnp.where(self.rows[:, None], data.y, jnp.nan)
         return TrainingData(data.u, y, data.y_filled, self.starts, self.steps)
+
+
+class Own(eqx.Module):
+    """What is each restart's own in the training of many."""
+
+    shown: Shown
+    anchor: Anchor
+    gp_weight: Float[Array, ""]  # of the GP's KL; 1 is the ELBO
+    anchor_precision: Float[Array, ""]  # of the prior around the anchor; 0 is none
+
+    def divergence(self, model: StateSpaceModel, dynamics: Dynamics) -> Float[Array, ""]:
+        """What the parameters cost: KL(q(z) || p(z)), and the distance from the anchor under its prior."""
+        return self.gp_weight * dynamics.kl() + 0.5 * self.anchor_precision * self.anchor.squared_distance(model)
 
 
 @dataclass(frozen=True)
@@ -88,8 +117,9 @@ class Objective:
     def __call__(self, model: StateSpaceModel, data: TrainingData | PerRestart, key: PRNGKeyArray,
                  kl_weight: float | Array = 1.0) -> Float[Array, ""]:
         """One stochastic estimate of the ELBO of the whole data set; `kl_weight` below 1 only while training warms up."""
+        own: Own | None = None
         if isinstance(data, PerRestart):
-            data = data.own.of(data.shared)
+            data, own = data.own.shown.of(data.shared), data.own
         key_batch, key_noise = jax.random.split(key)
         starts, scale = self._draw(data, key_batch)
         rows = starts[:, None] + jnp.arange(self.horizon)
@@ -100,7 +130,8 @@ class Objective:
         states = self._trajectories(dynamics, mean, log_std, inputs, key_noise)
         log_likelihood = self._expected_log_likelihood(model, states, inputs, y)
         kl_first = jnp.sum(kl_to_standard_normal(mean, log_std))
-        return scale * log_likelihood - kl_weight * (scale * kl_first + dynamics.kl())
+        divergence = dynamics.kl() if own is None else own.divergence(model, dynamics)
+        return scale * log_likelihood - kl_weight * (scale * kl_first + divergence)
 
     def _draw(self, data: TrainingData, key: PRNGKeyArray) -> tuple[Array, Array | float]:
         """Starts of the mini-batch, and the factor from its number of steps to the data set's."""
@@ -113,7 +144,8 @@ class Objective:
                       inputs: Float[Array, "T Du B"], key: PRNGKeyArray) -> Float[Array, "T Dx B"]:
         """N trajectories for each sub-trajectory."""
         first_mean, first_std = (jnp.repeat(part.T, self.samples, axis=1) for part in (mean, jnp.exp(log_std)))
-        eps = jax.random.normal(key, (self.horizon, *first_mean.shape), first_mean.dtype)
+        kind = jnp.float32 if self.engine == "native-single" else first_mean.dtype  # drawing numbers takes time too
+        eps = jax.random.normal(key, (self.horizon, *first_mean.shape), kind)
         x1 = first_mean + first_std * eps[-1]  # the last row: no step follows x_T, so the recursion leaves it unused
         if self.draws == "trajectory":
             dynamics = one_function_each(dynamics, jax.random.fold_in(key, 1), x1.shape[1])

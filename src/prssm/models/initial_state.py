@@ -33,7 +33,7 @@ class InitialState:
         x = np.concatenate([states for _, states in runs])
         variance, axes = np.linalg.eigh(np.atleast_2d(np.cov(x, rowvar=False)))
         factor = axes * np.sqrt(np.maximum(variance, 0.0))
-        return cls(x.mean(axis=0), factor, _rms(errors), lag_one(errors))
+        return cls(x.mean(axis=0), factor, _rms(errors), _lag_one(errors))
 
     def estimate(self, system: LinearSystem, u: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Posterior mean and covariance factor of x[0] given the first outputs (rows of `y`; NaN is skipped).
@@ -59,7 +59,7 @@ def _rms(errors: Sequence[np.ndarray]) -> np.ndarray:
     return np.maximum(np.sqrt(np.nanmean(np.concatenate(errors) ** 2, axis=0)), _LEAST_STD)
 
 
-def lag_one(errors: Sequence[np.ndarray]) -> np.ndarray:
+def _lag_one(errors: Sequence[np.ndarray]) -> np.ndarray:
     """Correlation of neighbouring errors, zero where there are no neighbours; kept in [0, 0.999]."""
     now = np.concatenate([error[:-1] for error in errors])
     later = np.concatenate([error[1:] for error in errors])

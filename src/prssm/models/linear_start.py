@@ -38,14 +38,16 @@ class LinearStart:
         """The linear model of the given order; none: chosen on held-out stretches, at most `latent_dim`."""
         orders = [order] if order else range(1, min(latent_dim, largest_order(records)) + 1)
         order, held_out = choose(records, orders, window, 1)
-        system = identify(records, order, starts=2, random_starts=0, max_radius=held_out.max_radius if held_out else MAX_RADIUS)
+        max_radius = held_out.max_radius if held_out else MAX_RADIUS
+        system = identify(records, order, starts=2, random_starts=0, max_radius=max_radius)
         return cls.of(system, records, window)
 
     @classmethod
     def blank(cls, latent_dim: int, input_dim: int, output_dim: int, window: int) -> Self:
         """Zeros of the right shapes."""
         din, size = latent_dim + input_dim, window * (input_dim + output_dim)
-        emission = LinearEmission(np.zeros((output_dim, latent_dim)), np.zeros((output_dim, input_dim)), np.zeros(output_dim))
+        shapes = ((output_dim, latent_dim), (output_dim, input_dim), (output_dim,))
+        emission = LinearEmission(*(np.zeros(shape) for shape in shapes))
         return cls(np.zeros((latent_dim, din)), np.zeros(latent_dim), emission, np.zeros(output_dim),
                    np.zeros((latent_dim, size)), np.zeros(latent_dim), np.zeros(latent_dim), [np.zeros((1, din))])
 

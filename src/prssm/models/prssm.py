@@ -1,7 +1,6 @@
 """PR-SSM (Doerr et al., ICML 2018): the estimator. Its mathematics is in transition, rollout, recognition and elbo."""
 
-from dataclasses import fields, replace
-from itertools import pairwise
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import jax
@@ -14,17 +13,19 @@ from prssm.data.windows import Windows
 from prssm.foundation.errors import OptionError
 from prssm.models.base import Estimator, Simulated
 from prssm.models.calibration import Calibration
-from prssm.models.elbo import Objective, StateSpaceModel, TrainingData
+from prssm.models.elbo import Anchor, Objective, Own, StateSpaceModel, TrainingData
 from prssm.models.held_out import Fold, folds_of
+from prssm.models.levels import Group, groups_of, levels_of
 from prssm.models.mixture import Mixture
 from prssm.models.prssm_config import DEFAULT, PAPER, PRSSMConfig
 from prssm.models.prssm_start import blank_model, create_starts
+from prssm.models.selection import Trained, choose
 from prssm.training.checkpoint import fingerprint
 from prssm.training.log import TrainingLog
 from prssm.training.optimise import PerRestart, Schedule, optimise_all
 from prssm.training.session import Session
 
-_CALIBRATION_SAMPLES = 200
+_MARGIN = 0.1  # ELBO for each recorded step by which a member of the mixture may be worse than the best
 
 
 class PRSSM(Estimator):
@@ -34,14 +35,16 @@ class PRSSM(Estimator):
     Config = PRSSMConfig
     PRESETS: ClassVar = {"default": DEFAULT, "paper": PAPER}
     config: PRSSMConfig
+    config_: PRSSMConfig  # with what the data decided filled in
     training_: TrainingLog
 
     @property
     def warmup(self) -> int:
-        return self.config.recognition_window if self.config.scheme == "stochastic" else 0
+        config = getattr(self, "config_", self.config)
+        return config.recognition_window if config.scheme == "stochastic" else 0
 
     def _fit(self, records: list[Record], session: Session) -> None:
-        config = self.config
+        config = self.config_ = self.config.resolved(records)
         self._check_structure(records)
         full = config.scheme == "full"
         cut = windows.whole(records) if full else windows.sliding(records, config.horizon)
@@ -49,36 +52,27 @@ class PRSSM(Estimator):
                               config.engine, config.draws, config.likelihood)
         schedule = Schedule(config.iterations, config.learning_rate, config.final_learning_rate,
                             warmup=round(config.kl_warmup * config.iterations), clip=config.gradient_clip * cut.steps)
-        folds = folds_of(cut, records, config.folds, self.warmup)
-        models, log = optimise_all(objective, self._starts(records, folds), _data(cut, folds, config), schedule,
+        levels = levels_of(config.complexity, config.prior_std)
+        groups = groups_of(levels, folds_of(cut, records, config.folds, self.warmup), config.restarts, config.fold_restarts)
+        starts = self._starts(records, groups)
+        models, log = optimise_all(objective, starts, _data(cut, groups, starts), schedule,
                                    jax.random.key(config.seed), session, fingerprint(config, vars(cut).values()))
-        groups = _groups(log, config, len(folds))
-        self.mixture_ = self._mixture(models, groups[0])
-        self.training_ = replace(log, kept=int(groups[0][0]))
-        self.calibration_ = self._calibrate(records, folds, [self._mixture(models, group) for group in groups[1:]])
+        trained = Trained(models, log, groups, config.members, _MARGIN * cut.steps, self.warmup, config.draws)
+        self.level_, self.held_out_, self.calibration_, members = choose(trained, levels, config.seed)
+        self.mixture_, self.training_ = trained.mixture(members), replace(log, kept=int(members[0]))
 
-    def _starts(self, records: list[Record], folds: list[Fold]) -> StateSpaceModel:
-        """The restarts that see all data, then those of each fold, which start from what they are shown."""
-        config = self.config
-        parts = [create_starts(config, records, config.restarts)]
-        parts += [create_starts(config, fold.shown_records, config.fold_restarts) for fold in folds]
+    def _starts(self, records: list[Record], groups: list[Group]) -> StateSpaceModel:
+        """The restarts of all groups. Those of a fold start from what they are shown; all levels start alike."""
+        known: dict[int, StateSpaceModel] = {}
+        most = max(group.count for group in groups)
+        for fold in (group.fold for group in groups):
+            if id(fold) not in known:
+                known[id(fold)] = create_starts(self.config_, fold.shown_records if fold else records, most)
+        parts = [jax.tree.map(lambda array, n=group.count: array[:n], known[id(group.fold)]) for group in groups]
         return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
 
-    def _mixture(self, models: StateSpaceModel, members: np.ndarray) -> Mixture:
-        return Mixture(jax.tree.map(lambda array: array[members], models), self.warmup, self.config.draws)
-
-    def _calibrate(self, records: list[Record], folds: list[Fold], mixtures: list[Mixture]) -> Calibration:
-        """From free runs over the stretches that each fold's members have not seen."""
-        errors, stds = [], []
-        for fold, mixture in zip(folds, mixtures, strict=True):
-            for record in fold.held_out_records:
-                run = mixture.run(record.u, record.y[: self.warmup], _CALIBRATION_SAMPLES, self.config.seed)
-                errors.append(record.y - run.mean)
-                stds.append(run.std)
-        return Calibration.fit(errors, stds) if errors else Calibration.none(records[0].output_dim)
-
     def _check_structure(self, records: list[Record]) -> None:
-        config = self.config
+        config = self.config_
         if config.emission == "selector" and config.start == "random" and config.latent_dim < records[0].output_dim:
             raise OptionError(f"option latent_dim: expected at least {records[0].output_dim}, the number of outputs, "
                               f"got {config.latent_dim}")
@@ -92,7 +86,7 @@ class PRSSM(Estimator):
             raise OptionError(f"samples: expected at least 2 trajectories, got {count}")
         run = self.mixture_.run(u, y_start, count, seed)
         assert run.samples is not None
-        samples_y = self.calibration_.samples(run.samples, run.mean, seed)
+        samples_y = self.calibration_.samples(run.samples, run.mean)
         return replace(run, std=self.calibration_.std(run.std), samples=samples_y)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -100,34 +94,31 @@ class PRSSM(Estimator):
         values, curves = self.training_.to_parts()
         arrays = {f"models{jax.tree_util.keystr(path)}": np.asarray(leaf) for path, leaf in leaves}
         arrays |= {f"training.{name}": array for name, array in curves.items()}
-        arrays |= {f"calibration.{field.name}": getattr(self.calibration_, field.name) for field in fields(Calibration)}
-        return {"training": values}, arrays
+        arrays["calibration"] = self.calibration_.factor
+        resolved = {name: getattr(self.config_, name) for name in ("latent_dim", "horizon", "recognition_window")}
+        return {"training": values, "resolved": resolved, "level": self.level_, "held_out": self.held_out_}, arrays
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        like = blank_model(self.config, len(self.input_names_), len(self.output_names_))
+        self.config_ = self.config.replace(**values["resolved"])
+        like = blank_model(self.config_, len(self.input_names_), len(self.output_names_))
         members = len(arrays["models.log_output_std"])
         leaves = [_shaped(arrays, f"models{jax.tree_util.keystr(path)}", (members, *leaf.shape))
                   for path, leaf in jax.tree_util.tree_leaves_with_path(like)]
         self.mixture_ = Mixture(jax.tree.unflatten(jax.tree.structure(like), leaves), self.warmup, self.config.draws)
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
-        self.calibration_ = Calibration(*(arrays[f"calibration.{field.name}"] for field in fields(Calibration)))
+        self.level_, self.held_out_ = values["level"], values["held_out"]
+        self.calibration_ = Calibration(arrays["calibration"])
 
 
-def _data(cut: Windows, folds: list[Fold], config: PRSSMConfig) -> TrainingData | PerRestart:
-    """All data for all restarts, or with folds what each restart is shown."""
-    data = TrainingData.of(cut)
-    if not folds:
-        return data
+def _data(cut: Windows, groups: list[Group], starts: StateSpaceModel) -> PerRestart:
+    """The data, what each restart is shown of them, and what it costs to leave its start."""
     everything = Fold.nothing_held_out(cut)
-    own = [everything.shown] * config.restarts + [fold.shown for fold in folds for _ in range(config.fold_restarts)]
-    return PerRestart(data, jax.tree.map(lambda *leaves: jnp.stack(leaves), *own))
-
-
-def _groups(log: TrainingLog, config: PRSSMConfig, folds: int) -> list[np.ndarray]:
-    """Indices of the members: of the final mixture, then of each fold's."""
-    edges = np.cumsum([0, config.restarts, *([config.fold_restarts] * folds)])
-    return [log.best(config.members, slice(int(begin), int(end))) for begin, end in pairwise(edges)]
+    each = [group for group in groups for _ in range(group.count)]
+    shown = jax.tree.map(lambda *leaves: jnp.stack(leaves), *((group.fold or everything).shown for group in each))
+    weights, precisions = (jnp.asarray([value(group.level) for group in each])
+                           for value in (lambda level: level.gp_weight, lambda level: level.anchor_precision))
+    return PerRestart(TrainingData.of(cut), Own(shown, Anchor.of(starts), weights, precisions))
 
 
 def _shaped(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:

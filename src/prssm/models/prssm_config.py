@@ -1,8 +1,10 @@
 """The options of PR-SSM. The defaults are the paper's two configuration tables (supplement, section A.2)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
+from prssm.data.record import Record
 from prssm.foundation.options import Options, option
 
 
@@ -11,11 +13,13 @@ class PRSSMConfig(Options):
     """Options of PR-SSM, in scaled units (zero mean, unit variance) where they have units."""
 
     # Structure (the paper's table 'Structural configuration')
-    latent_dim: int = option(4, "Dx, dimension of the latent state", minimum=1)
+    latent_dim: int | None = option(4, "Dx, dimension of the latent state; none: 4, or twice the number of outputs if that "
+                                    "is more", minimum=1)
     inducing: int = option(20, "P, inducing points for each latent dimension", minimum=1)
     samples: int = option(50, "N, sampled trajectories for each sub-trajectory in training", minimum=1)
     batch: int = option(10, "sub-trajectories in a mini-batch", minimum=1)
-    horizon: int = option(100, "T_sub, length of a sub-trajectory", minimum=2)
+    horizon: int | None = option(100, "T_sub, length of a sub-trajectory; none: 100, or half of the shortest record if that "
+                                 "is less", minimum=2)
     scheme: str = option("stochastic", "'stochastic': mini-batches and recognition model; 'full': all of every record, "
                          "fixed uninformative first state", choices=("stochastic", "full"))
     kernel: str | Callable = option("squared-exponential", "covariance function, or a callable (input_dim, signal_std, "
@@ -47,6 +51,11 @@ class PRSSMConfig(Options):
     # What the paper leaves open
     likelihood: str = option("expected", "'expected': the mean over samples of the log-likelihood; 'predictive': the "
                              "log-likelihood of the samples' mean and spread", choices=("expected", "predictive"))
+    complexity: str = option("free", "how far training may go from its start: 'linear': no GP; 'held': a prior holds mean, "
+                             "emission and recognition model near the start; 'free': as in the paper; 'auto': all three, "
+                             "and the one with the smallest error on held-out stretches of the training data is kept",
+                             choices=("linear", "held", "free", "auto"))
+    prior_std: float = option(0.03, "standard deviation of that prior", above=0)
     recognition_window: int = option(16, "L, first samples that the recognition model reads", minimum=1)
     recognition_hidden: int = option(32, "hidden units of the recognition model", minimum=1)
     recognition_std: float = option(0.1, "standard deviation of the recognised first state before training", above=0)
@@ -64,9 +73,25 @@ class PRSSMConfig(Options):
     fold_restarts: int = option(2, "starts trained for each of the folds", minimum=1)
     simulation_samples: int = option(200, "trajectories of a simulation", minimum=2)
     normalise: bool = option(True, "scale inputs and outputs to zero mean and unit variance")
-    engine: str = option("adjoint", "how the recursion is differentiated: 'adjoint' by hand, 'scan' by JAX (the oracle)",
-                         choices=("adjoint", "scan"))
+    engine: str = option("auto", "what runs the recursion and its gradient: 'native' is compiled, 'adjoint' is JAX with the "
+                         "gradient by hand, 'scan' plain JAX (the oracle); 'auto': native where it is there and "
+                         "applies, else adjoint. '-single': in single precision where native",
+                         choices=("auto", "auto-single", "native", "native-single", "adjoint", "scan"))
 
 
+    def resolved(self, records: Sequence[Record]) -> Self:
+        """With what the data decide filled in."""
+        latent_dim = max(_LATENT_DIM, 2 * records[0].output_dim) if self.latent_dim is None else self.latent_dim
+        shortest = min(len(record) for record in records)
+        horizon = max(2, min(_HORIZON, shortest // 2)) if self.horizon is None else self.horizon
+        return self.replace(latent_dim=latent_dim, horizon=horizon,
+                            recognition_window=min(self.recognition_window, horizon) if self.horizon is None
+                            else self.recognition_window)
+
+
+_LATENT_DIM, _HORIZON = 4, 100
 PAPER = PRSSMConfig()
-DEFAULT = PAPER
+DEFAULT = PRSSMConfig(
+    latent_dim=None, horizon=None, samples=10, start="linear", inducing_covariance="full", draws="trajectory",
+    signal_std=0.2, lengthscale=2.0, z_std=0.3, process_std=0.01, iterations=1000, learning_rate=0.02, complexity="auto",
+    folds=4, members=4, engine="auto-single")

@@ -28,11 +28,12 @@ class TrainingLog:
     def diverged(self) -> int:
         return sum(outcome.startswith(DIVERGED) for outcome in self.outcomes)
 
-    def best(self, count: int, among: slice = slice(None)) -> np.ndarray:
-        """Indices of the `count` restarts with the best final objective (fewer where others diverged), best first."""
+    def best(self, count: int, among: slice = slice(None), margin: float = np.inf) -> np.ndarray:
+        """Indices of at most `count` restarts, best first; none that diverged or that is worse than the best by `margin`."""
         indices = np.arange(len(self.final))[among]
         indices = indices[np.isfinite(self.final[indices])]
-        return indices[np.argsort(-self.final[indices], kind="stable")][:count]
+        indices = indices[np.argsort(-self.final[indices], kind="stable")][:count]
+        return indices[self.final[indices] >= self.final[indices[:1]] - margin]
 
     def summary(self) -> str:
         """One line for a person."""

@@ -1,0 +1,54 @@
+"""How complex a model the data support: the same training at three levels; `selection` chooses between them.
+
+Errors of real recordings are correlated in time, so that the likelihood counts the same evidence many times over and
+the ELBO prefers too complex a model. Errors on stretches that training has not seen do not lie.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from prssm.models.held_out import Fold
+
+
+class Level(NamedTuple):
+    """What training at one level costs: weights of the GP's KL and of the prior around the start."""
+
+    name: str
+    gp_weight: float
+    anchor_precision: float
+
+
+def levels_of(complexity: str, prior_std: float) -> list[Level]:
+    """The levels that are trained, from the simplest to the most complex."""
+    every = [Level("linear", 1e3, 1e3 / prior_std**2), Level("held", 1.0, 1.0 / prior_std**2), Level("free", 1.0, 0.0)]
+    return every if complexity == "auto" else [level for level in every if level.name == complexity]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Restarts of one level, on all data or on what one fold shows."""
+
+    level: Level
+    fold: Fold | None
+    restarts: slice
+
+    @property
+    def count(self) -> int:
+        return self.restarts.stop - self.restarts.start
+
+
+def groups_of(levels: Sequence[Level], folds: Sequence[Fold], restarts: int, fold_restarts: int) -> list[Group]:
+    """Who is trained: for each level all data and each fold.
+
+    A linear model has one optimum, so one restart finds it; restarts that are held near the same start differ little.
+    """
+    on_all_data = {"linear": 1, "held": max(1, restarts // 2), "free": restarts}
+    groups: list[Group] = []
+    end = 0
+    for level in levels:
+        for fold in [None, *folds]:
+            count = on_all_data[level.name] if fold is None else min(on_all_data[level.name], fold_restarts)
+            groups.append(Group(level, fold, slice(end, end + count)))
+            end += count
+    return groups

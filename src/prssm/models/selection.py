@@ -1,0 +1,100 @@
+"""What is kept of all that was trained: a level by its held-out errors, its members by their ELBO, a calibrated band."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from prssm.foundation.errors import TrainingError
+from prssm.models.calibration import Calibration
+from prssm.models.elbo import Draws, StateSpaceModel
+from prssm.models.levels import Group, Level
+from prssm.models.mixture import Mixture
+from prssm.training.log import TrainingLog
+
+_SAMPLES = 200  # trajectories of a free run over a held-out stretch
+_TIE = 0.02  # held-out errors this close, relative to the best, are equal: the simpler level wins
+
+
+class HeldOut(NamedTuple):
+    """Errors (rows, Dy) of one level's free runs over all held-out stretches, and the deviations of their bands."""
+
+    errors: list[np.ndarray]
+    stds: list[np.ndarray]
+
+    @property
+    def rmse(self) -> float:
+        return float(np.sqrt(np.nanmean(np.concatenate(self.errors) ** 2))) if self.errors else np.inf
+
+    @property
+    def inside(self) -> float:
+        """Share of the measured values inside two deviations."""
+        error = np.concatenate(self.errors)
+        return float(np.mean((np.abs(error) < 2.0 * np.concatenate(self.stds))[~np.isnan(error)]))
+
+
+class Choice(NamedTuple):
+    """The level's name, the held-out scores of all levels that have any, the band's factor and the members' indices."""
+
+    level: str
+    held_out: dict[str, dict[str, float]]
+    calibration: Calibration
+    members: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """All restarts with what is needed to run them."""
+
+    models: StateSpaceModel  # arrays lead with the restarts
+    log: TrainingLog
+    groups: Sequence[Group]
+    most_members: int
+    margin: float  # of the ELBO, by which a member may be worse than the best
+    window: int
+    draws: Draws
+
+    def members(self, group: Group) -> np.ndarray:
+        found = self.log.best(self.most_members, group.restarts, self.margin)
+        if not len(found):
+            raise TrainingError(f"all {group.count} restarts of level {group.level.name!r} diverged; try a smaller "
+                                f"learning_rate, a shorter horizon, more restarts or fewer latent dimensions")
+        return found
+
+    def mixture(self, members: np.ndarray) -> Mixture:
+        return Mixture(jax.tree.map(lambda array: array[members], self.models), self.window, self.draws)
+
+    def held_out(self, level: Level, seed: int) -> HeldOut:
+        """Free runs over the stretches that the members of each fold have not seen."""
+        errors, stds = [], []
+        for group in self.groups:
+            if group.level != level or group.fold is None:
+                continue
+            mixture = self.mixture(self.members(group))
+            for record in group.fold.held_out_records:
+                run = mixture.run(record.u, record.y[: self.window], _SAMPLES, seed)
+                errors.append(record.y - run.mean)
+                stds.append(run.std)
+        return HeldOut(errors, stds)
+
+
+def choose(trained: Trained, levels: Sequence[Level], seed: int) -> Choice:
+    """The simplest level whose held-out error is as good as the best. Without held-out data: the middle one of several."""
+    held_out = [trained.held_out(level, seed) for level in levels]
+    judged = [result.rmse for result in held_out]
+    index = first_good(judged) if np.isfinite(judged).any() else min(1, len(levels) - 1)
+    level, result = levels[index], held_out[index]
+    group = next(group for group in trained.groups if group.level == level and group.fold is None)
+    outputs = trained.models.log_output_std.shape[1]
+    calibration = Calibration.fit(*result) if result.errors else Calibration.none(outputs)
+    scores = {level.name: {"rmse": found.rmse, "inside": found.inside}
+              for level, found in zip(levels, held_out, strict=True) if np.isfinite(found.rmse)}
+    return Choice(level.name, scores, calibration, trained.members(group))
+
+
+def first_good(errors: Sequence[float]) -> int:
+    """Index of the first error that is as good as the smallest."""
+    finite = [error if np.isfinite(error) else np.inf for error in errors]
+    return next(index for index, error in enumerate(finite) if error <= min(finite) * (1.0 + _TIE))

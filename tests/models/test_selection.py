@@ -1,0 +1,71 @@
+"""The choice between levels of complexity."""
+
+import numpy as np
+import pytest
+
+import prssm
+from prssm.models.levels import groups_of, levels_of
+from prssm.models.selection import HeldOut, first_good
+
+SMALL = {"latent_dim": 2, "inducing": 4, "samples": 5, "batch": 4, "horizon": 30, "recognition_window": 8,
+         "recognition_hidden": 4, "restarts": 2, "iterations": 120, "folds": 2, "fold_restarts": 1, "simulation_samples": 50}
+
+
+def recording(length=200, bend=0.0, seed=0):
+    """x+ = 0.8 x + 0.5 u - bend x^3: linear, or with a bend that no linear model can follow."""
+    rng = np.random.default_rng(seed)
+    u, x, y = rng.uniform(-1, 1, length), 0.0, np.empty(length)
+    for t in range(length):
+        y[t] = x + 0.02 * rng.normal()
+        x = 0.8 * x + 0.5 * u[t] - bend * x**3
+    return prssm.Record(u, y, 0.1)
+
+
+def test_every_level_is_trained_on_all_data_and_on_every_fold():
+    groups = groups_of(levels_of("auto", 0.03), ["first", "second"], 8, 3)
+    assert [(g.level.name, g.fold, g.count) for g in groups] == [
+        ("linear", None, 1), ("linear", "first", 1), ("linear", "second", 1),
+        ("held", None, 4), ("held", "first", 3), ("held", "second", 3),
+        ("free", None, 8), ("free", "first", 3), ("free", "second", 3)]
+    covered = np.concatenate([np.arange(g.restarts.start, g.restarts.stop) for g in groups])
+    np.testing.assert_array_equal(covered, np.arange(3 + 10 + 14))
+
+
+@pytest.mark.parametrize(("errors", "chosen"), [([1.0, 0.9, 0.5], 2), ([1.0, 0.99, 0.985], 0), ([np.nan, 2.0, 1.0], 2),
+                                                ([np.inf, 1.0, 1.01], 1), ([0.3, 0.3, 0.1], 2)])
+def test_the_simplest_level_that_is_as_good_as_the_best_wins(errors, chosen):
+    assert first_good(errors) == chosen
+
+
+def test_scores_count_what_was_measured():
+    held_out = HeldOut([np.array([[3.0], [np.nan]]), np.array([[-4.0]])], [np.array([[1.0], [1.0]]), np.array([[2.5]])])
+    assert held_out.rmse == pytest.approx(np.sqrt(12.5))
+    assert held_out.inside == 0.5
+
+
+@pytest.fixture(scope="module")
+def straight():
+    return prssm.PRSSM(**SMALL).fit(recording())
+
+
+def test_a_linear_system_is_kept_linear_and_the_level_is_saved(straight, tmp_path):
+    assert straight.level_ == "linear"
+    assert straight.held_out_["linear"]["rmse"] < 0.2
+    assert set(straight.held_out_) == {"linear", "held", "free"}
+    again = prssm.load(straight.save(tmp_path / "m.prssm"))
+    assert (again.level_, again.held_out_) == (straight.level_, straight.held_out_)
+
+
+def test_the_linear_level_keeps_its_mean_and_the_others_move(straight):
+    """At the level 'linear' the prior is so strong that training moves nothing but noises."""
+    assert len(straight.mixture_.models.log_output_std) == 1
+    system = prssm.LinearSSM(order=1).fit(recording()).system_
+    pole = np.linalg.eigvals(straight.mixture_.models.transition.mean.weight[0, :1, :1])
+    assert pole[0].real == pytest.approx(np.linalg.eigvals(system.A)[0].real, abs=0.02)
+
+
+def test_a_bent_system_is_not_kept_linear(straight):
+    model = prssm.PRSSM(**SMALL).fit(recording(bend=1.5))
+    scores = model.held_out_
+    assert model.level_ != "linear"
+    assert min(scores["held"]["rmse"], scores["free"]["rmse"]) < 0.9 * scores["linear"]["rmse"]
