@@ -20,7 +20,7 @@ from prssm.data import windows
 from prssm.foundation.precision import double_precision
 from prssm.models.elbo import Objective, TrainingData
 from prssm.models.mixture import Mixture
-from prssm.models.prssm_start import create_starts
+from prssm.models.prssm_start import Starts
 from prssm.training.optimise import Schedule, advance, final_objective, initial_state
 
 SETS = ("actuator", "ballbeam", "drives", "furnace", "dryer")
@@ -48,7 +48,7 @@ def study(name: str, schedule: str, restarts: int) -> dict:
         data = TrainingData.of(windows.sliding([shell.scaler_.scale(train[:cut])], config.horizon))
         objective = Objective(config.horizon, config.batch, config.samples, config.recognition_window)
         key_train, key_final = jax.random.split(jax.random.key(1000))
-        state = initial_state(create_starts(config.replace(seed=1000), [train], restarts))
+        state = initial_state(Starts(config.replace(seed=1000), [train]).create("free", restarts))
         plan = Schedule(iterations, rate, final_rate, round(warmup * iterations), clip * cut)
         begun = time.perf_counter()
         while state["iteration"] < iterations:

@@ -58,7 +58,7 @@ def test_identification_finds_the_system_and_its_places():
     found = LinearSystem(start.weight[:, : start.order], start.weight[:, start.order :], start.emission.states,
                          start.emission.inputs, start.emission.offset)
     np.testing.assert_allclose(found.markov(12), SYSTEM.markov(12), atol=0.01)
-    places = start.places(50, np.random.default_rng(0))
+    places = start.places(50, 2.0, np.random.default_rng(0))
     visited = np.concatenate(start.visited)
     assert (places.min(axis=0) > visited.min(axis=0) - 1.5).all()
     assert (places.max(axis=0) < visited.max(axis=0) + 1.5).all()

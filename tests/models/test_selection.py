@@ -7,17 +7,18 @@ import prssm
 from prssm.models.levels import groups_of, levels_of
 from prssm.models.selection import HeldOut, first_good
 
-SMALL = {"latent_dim": 2, "inducing": 4, "samples": 5, "batch": 4, "horizon": 30, "recognition_window": 8,
-         "recognition_hidden": 4, "restarts": 2, "iterations": 120, "folds": 2, "fold_restarts": 1, "simulation_samples": 50}
+SMALL = {"latent_dim": 2, "inducing": 8, "samples": 5, "batch": 4, "horizon": 30, "recognition_window": 8,
+         "recognition_hidden": 4, "restarts": 2, "iterations": 400,
+         "learning_rate": 0.05, "folds": 2, "fold_restarts": 1, "simulation_samples": 50}
 
 
 def recording(length=200, bend=0.0, seed=0):
-    """x+ = 0.8 x + 0.5 u - bend x^3: linear, or with a bend that no linear model can follow."""
+    """x+ = 0.8 x + 0.5 u + bend u^2: linear, or with a bend that no linear model can follow."""
     rng = np.random.default_rng(seed)
     u, x, y = rng.uniform(-1, 1, length), 0.0, np.empty(length)
     for t in range(length):
         y[t] = x + 0.02 * rng.normal()
-        x = 0.8 * x + 0.5 * u[t] - bend * x**3
+        x = 0.8 * x + 0.5 * u[t] + bend * u[t] ** 2
     return prssm.Record(u, y, 0.1)
 
 

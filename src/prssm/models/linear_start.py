@@ -14,6 +14,7 @@ from prssm.models.order_choice import choose, largest_order
 from prssm.models.output_error import identify
 
 _LEAST_STD = 0.02  # of the output error, in scaled units: no start is so sure that it cannot learn
+_WALK_STD = 0.1  # of the recognised first state of a random walk
 _SPARE_POLES = (0.3, 0.95)
 
 
@@ -43,13 +44,13 @@ class LinearStart:
         return cls.of(system, records, window)
 
     @classmethod
-    def blank(cls, latent_dim: int, input_dim: int, output_dim: int, window: int) -> Self:
-        """Zeros of the right shapes."""
-        din, size = latent_dim + input_dim, window * (input_dim + output_dim)
-        shapes = ((output_dim, latent_dim), (output_dim, input_dim), (output_dim,))
-        emission = LinearEmission(*(np.zeros(shape) for shape in shapes))
-        return cls(np.zeros((latent_dim, din)), np.zeros(latent_dim), emission, np.zeros(output_dim),
-                   np.zeros((latent_dim, size)), np.zeros(latent_dim), np.zeros(latent_dim), [np.zeros((1, din))])
+    def random_walk(cls, latent_dim: int, input_dim: int, output_dim: int, window: int) -> Self:
+        """The state stays where it is; its first entries are the outputs, and begin at the first measurements."""
+        size = window * (input_dim + output_dim)
+        emission = LinearEmission(np.eye(output_dim, latent_dim), np.zeros((output_dim, input_dim)), np.zeros(output_dim))
+        return cls(np.eye(latent_dim, latent_dim + input_dim), np.zeros(latent_dim), emission, np.zeros(output_dim),
+                   np.eye(latent_dim, size) * (np.arange(latent_dim) < output_dim)[:, None], np.zeros(latent_dim),
+                   np.full(latent_dim, np.log(_WALK_STD)), [])
 
     @classmethod
     def of(cls, system: LinearSystem, records: Sequence[Record], window: int) -> Self:
@@ -82,8 +83,13 @@ class LinearStart:
             np.append(self.first_bias, np.zeros(spare)), np.append(self.first_log_std, np.full(spare, np.log(0.3))),
             [_with_filters(run, self.order, poles, drive) for run in self.visited])
 
-    def places(self, count: int, rng: np.random.Generator) -> np.ndarray:
-        """Places of inducing points (count, Dx + Du) where states and inputs go: spread out (k-means++) and jittered."""
+    def places(self, count: int, reach: float, rng: np.random.Generator) -> np.ndarray:
+        """Places of inducing points (count, Dx + Du) where states and inputs go: spread out (k-means++) and jittered.
+
+        Where it is not known where they go: uniform within `reach`.
+        """
+        if not self.visited:
+            return rng.uniform(-reach, reach, (count, self.weight.shape[1]))
         visited = np.concatenate(self.visited)
         scale = np.maximum(visited.std(axis=0), 0.3)
         points = visited / scale

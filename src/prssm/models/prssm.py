@@ -18,7 +18,7 @@ from prssm.models.held_out import Fold, folds_of
 from prssm.models.levels import Group, groups_of, levels_of
 from prssm.models.mixture import Mixture
 from prssm.models.prssm_config import DEFAULT, PAPER, PRSSMConfig
-from prssm.models.prssm_start import blank_model, create_starts
+from prssm.models.prssm_start import Starts, blank_model
 from prssm.models.selection import Trained, choose
 from prssm.training.checkpoint import fingerprint
 from prssm.training.log import TrainingLog
@@ -62,13 +62,10 @@ class PRSSM(Estimator):
         self.mixture_, self.training_ = trained.mixture(members), replace(log, kept=int(members[0]))
 
     def _starts(self, records: list[Record], groups: list[Group]) -> StateSpaceModel:
-        """The restarts of all groups. Those of a fold start from what they are shown; all levels start alike."""
-        known: dict[int, StateSpaceModel] = {}
-        most = max(group.count for group in groups)
-        for fold in (group.fold for group in groups):
-            if id(fold) not in known:
-                known[id(fold)] = create_starts(self.config_, fold.shown_records if fold else records, most)
-        parts = [jax.tree.map(lambda array, n=group.count: array[:n], known[id(group.fold)]) for group in groups]
+        """The restarts of all groups. Those of a fold start from what they are shown."""
+        folds = {id(group.fold): group.fold for group in groups}
+        known = {key: Starts(self.config_, fold.shown_records if fold else records) for key, fold in folds.items()}
+        parts = [known[id(group.fold)].create(group.level.name, group.count) for group in groups]
         return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
 
     def _check_structure(self, records: list[Record]) -> None:

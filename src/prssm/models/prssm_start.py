@@ -1,6 +1,7 @@
 """Where PR-SSM's training starts: the paper's random walk, or a linear model of the data around which the GP learns."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -17,16 +18,38 @@ from prssm.models.prssm_config import PRSSMConfig
 from prssm.models.recognition import Recognition
 from prssm.models.transition import IdentityMean, LinearMean, Mean, Transition, ZeroMean
 
+_NO_SIGNAL = 1e-4  # signal deviation of a GP that plays no part
 
-def create_starts(config: PRSSMConfig, records: Sequence[Record], count: int) -> StateSpaceModel:
-    """`count` restarts, stacked; restart r is the same whatever the number of restarts."""
-    rngs = [np.random.default_rng([config.seed, restart]) for restart in range(count)]
-    if config.start == "linear":
-        linear = LinearStart.fit(records, config.latent_dim, config.recognition_window, config.linear_order)
-        models = [linear_model(config, linear, rng) for rng in rngs]
-    else:
-        models = [random_model(config, records[0].input_dim, records[0].output_dim, rng) for rng in rngs]
-    return stacked(models)
+
+class Starts:
+    """Restarts on some records at any level; restart r is the same whatever the number of restarts.
+
+    The levels that stay near their start begin with a linear model of the data. The free one begins with a random walk:
+    from there training finds far better optima of strongly nonlinear systems than from the best linear model.
+    """
+
+    def __init__(self, config: PRSSMConfig, records: Sequence[Record]) -> None:
+        self.config, self.records = config, records
+        self.sizes = records[0].input_dim, records[0].output_dim
+
+    @cached_property
+    def linear(self) -> LinearStart:
+        config = self.config
+        return LinearStart.fit(self.records, config.latent_dim, config.recognition_window, config.linear_order)
+
+    def create(self, level: str, count: int) -> StateSpaceModel:
+        """`count` restarts of one level, stacked."""
+        rngs = [np.random.default_rng([self.config.seed, restart]) for restart in range(count)]
+        return stacked([self._one(level, rng) for rng in rngs])
+
+    def _one(self, level: str, rng: np.random.Generator) -> StateSpaceModel:
+        if self.config.start == "random":
+            return random_model(self.config, *self.sizes, rng)
+        if level == "free":
+            walk = LinearStart.random_walk(self.config.latent_dim, *self.sizes, self.config.recognition_window)
+            return linear_model(self.config, walk, rng)
+        config = self.config.replace(signal_std=_NO_SIGNAL, z_mean_std=0.0) if level == "linear" else self.config
+        return linear_model(config, self.linear, rng)
 
 
 def stacked(trees: Sequence[Any]) -> Any:
@@ -50,10 +73,10 @@ def random_model(config: PRSSMConfig, input_dim: int, output_dim: int, rng: np.r
 
 
 def linear_model(config: PRSSMConfig, linear: LinearStart, rng: np.random.Generator) -> StateSpaceModel:
-    """The linear model of the data, with a small GP on the states and inputs that it visits."""
+    """A linear model with a GP on the states and inputs that it visits."""
     linear = linear.with_spare_states(config.latent_dim, rng)
     dx, din = linear.weight.shape
-    zeta = np.stack([linear.places(config.inducing, rng) for _ in range(dx)])
+    zeta = np.stack([linear.places(config.inducing, config.zeta_range, rng) for _ in range(dx)])
     gp = SparseGP(_kernels(config, dx, din), zeta, _inducing(config, rng))
     transition = Transition(gp, LinearMean(linear.weight, linear.bias), np.full(dx, np.log(config.process_std)))
     recognition = None
@@ -89,4 +112,5 @@ def blank_model(config: PRSSMConfig, input_dim: int, output_dim: int) -> StateSp
     rng = np.random.default_rng(0)
     if config.start == "random":
         return random_model(config, input_dim, output_dim, rng)
-    return linear_model(config, LinearStart.blank(config.latent_dim, input_dim, output_dim, config.recognition_window), rng)
+    walk = LinearStart.random_walk(config.latent_dim, input_dim, output_dim, config.recognition_window)
+    return linear_model(config, walk, rng)
