@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 2
+# A change of any of these needs a new installation: it compiles the native engine.
+BUILT_FROM := pyproject.toml hatch_build.py $(wildcard src/prssm/models/native/*.h src/prssm/models/native/*.cc) src/prssm/models/native/build.py
 
 .PHONY: demo test lint clean
 
@@ -21,11 +23,11 @@ lint: .venv/installed-dev
 	$(PYTHON) -m venv .venv
 	touch $@
 
-.venv/installed: .venv/python pyproject.toml
+.venv/installed: .venv/python $(BUILT_FROM)
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-.venv/installed-dev: .venv/python pyproject.toml
+.venv/installed-dev: .venv/python $(BUILT_FROM)
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@ .venv/installed
 

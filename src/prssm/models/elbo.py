@@ -110,7 +110,7 @@ class Objective:
     batch: int | None  # None: every window, the full gradient
     samples: int
     window: int
-    engine: Engine = "adjoint"
+    engine: Engine = "auto"
     draws: Draws = "step"
     likelihood: Likelihood = "expected"
 

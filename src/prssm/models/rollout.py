@@ -2,7 +2,8 @@
 
 Several engines compute the same trajectories and the same gradients. `scan` is the plain recursion, differentiated by
 JAX: the readable oracle. `adjoint` saves only the states and runs the adjoint recursion by hand. `native` does the same
-in compiled code, `native-single` with the recursion in single precision. `auto` is the fastest in full precision that applies.
+in compiled code, `native-single` with the recursion in single precision. `auto` and `auto-single` are native where it
+applies, else adjoint.
 """
 
 from typing import Literal, get_args
@@ -18,15 +19,16 @@ from prssm.gp.sparse import Posterior
 from prssm.models.native.engine import native_rollout, why_not
 from prssm.models.transition import Dynamics
 
-Engine = Literal["auto", "native", "native-single", "adjoint", "scan"]
+Engine = Literal["auto", "auto-single", "native", "native-single", "adjoint", "scan"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
 
 
 def rollout(dynamics: Dynamics, x1: Float[Array, "Dx B"], u: Float[Array, "T Du B"], eps: Float[Array, "T Dx B"],
             engine: Engine = "auto") -> Float[Array, "T Dx B"]:
     """Latent trajectories x_1..x_T, reparametrised by `eps` (its last row is not used: nothing follows x_T)."""
-    if engine == "auto":
-        engine = "adjoint" if why_not(dynamics) else "native"
+    if engine in ("auto", "auto-single"):
+        native: Engine = "native" if engine == "auto" else "native-single"
+        engine = "adjoint" if why_not(dynamics) else native
     elif engine.startswith("native") and (reason := why_not(dynamics)):
         raise OptionError(f"option engine: expected one that can run here, got {engine!r}: {reason}")
     if engine.startswith("native"):

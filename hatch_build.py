@@ -1,0 +1,38 @@
+"""The package's own build: compiles the native engine where a C++ compiler is found, and goes on where none is."""
+
+import importlib.util
+import sysconfig
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+BUILDER = "src/prssm/models/native/build.py"
+
+
+class NativeEngine(BuildHookInterface):
+    """Adds the library to a wheel, or leaves it beside the sources of an editable install."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        builder = _load(Path(self.root) / BUILDER)
+        try:
+            library = builder.build()
+        except builder.BuildError as reason:
+            self.app.display_warning(f"prssm without its native engine (JAX computes instead): {reason}")
+            return
+        self.app.display_info(f"native engine: {library.name}")
+        build_data["artifacts"].append(f"{Path(BUILDER).parent}/{library.name}")
+        build_data["pure_python"] = False
+        # The library depends on the platform, not on the version of Python.
+        build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+
+
+def _load(path: Path) -> ModuleType:
+    """The builder by its file: the package itself cannot be imported before its dependencies are there."""
+    spec = importlib.util.spec_from_file_location("prssm_native_build", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,197 @@
+// The native engine behind jax.ffi: checks a call, packs the parameters, runs blocks of trajectories on threads and turns
+// their sums into gradients. Sums are added in an order that does not depend on the number of threads.
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "call.h"
+#include "gradients.h"
+#include "threads.h"
+
+namespace prssm {
+
+extern const Variant baseline;
+#if defined(__x86_64__)
+extern const Variant avx2, avx512;
+#endif
+
+namespace {
+
+constexpr int64_t kGroups = 128;         // how many sums of blocks are kept apart, at most
+constexpr int64_t kThreadWork = 500000;  // multiplications that are worth a thread
+
+// The best copy of the kernel that this processor can run, or the one that PRSSM_VARIANT names, if it can run that.
+const Variant& chosen_variant() {
+  std::vector<const Variant*> usable{&baseline};
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) usable.push_back(&avx2);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) usable.push_back(&avx512);
+#endif
+  const char* asked = std::getenv("PRSSM_VARIANT");
+  for (const Variant* variant : usable) {
+    if (asked != nullptr && std::strcmp(asked, variant->name) == 0) return *variant;
+  }
+  return *usable.back();
+}
+
+template <class S>
+const Kernel<S>& chosen_kernel() {
+  if constexpr (std::is_same_v<S, float>) return chosen_variant().single_precision;
+  else return chosen_variant().double_precision;
+}
+
+struct Aligned {
+  void operator()(void* memory) const { ::operator delete(memory, std::align_val_t(64)); }
+};
+using Scratch = std::unique_ptr<void, Aligned>;
+
+std::vector<Scratch> scratch_for(int64_t workers, int64_t bytes) {
+  std::vector<Scratch> scratch;
+  for (int64_t i = 0; i < workers; ++i) scratch.emplace_back(::operator new(static_cast<size_t>(bytes), std::align_val_t(64)));
+  return scratch;
+}
+
+// All models of a call, ready for the kernel.
+template <class S>
+struct Prepared {
+  explicit Prepared(const Call& call) : kernel(chosen_kernel<S>()), blocks((call.batch + kernel.lanes - 1) / kernel.lanes) {
+    packed.reserve(static_cast<size_t>(call.model_count));  // the models point into it
+    for (int64_t m = 0; m < call.model_count; ++m) {
+      parameters.push_back(call.parameters(m));
+      packed.emplace_back(call.shape, parameters.back());
+      model.push_back(packed.back().model());
+      run.push_back({});
+      run.back().steps = call.steps, run.back().batch = call.batch;
+      run.back().u = array(call.in[kU], m, call), run.back().eps = array(call.in[kEps], m, call);
+      if (call.shape.own_mean) run.back().mean = array(call.in[kMean], m, call);
+    }
+  }
+
+  static S* array(const Array& given, int64_t m, const Call& call) { return given.of_model<S>(m, call.models); }
+
+  int64_t workers(const Call& call, int64_t jobs) const {
+    const int64_t step = call.shape.dx * call.shape.points * (call.shape.points + call.shape.din() + 20);
+    const int64_t work = call.model_count * blocks * call.steps * step;
+    return std::max<int64_t>(1, std::min({usable_threads(), jobs, 1 + work / kThreadWork}));
+  }
+
+  const Kernel<S>& kernel;
+  const int64_t blocks;
+  std::vector<Parameters> parameters;
+  std::vector<PackedModel<S>> packed;
+  std::vector<Model<S>> model;
+  std::vector<Run<S>> run;
+};
+
+template <class S>
+void forward(const Call& call) {
+  Prepared<S> all(call);
+  for (int64_t m = 0; m < call.model_count; ++m) {
+    all.run[m].x1 = all.array(call.in[kStates], m, call);
+    all.run[m].states = all.array(call.out[0], m, call);
+  }
+  const int64_t jobs = call.model_count * all.blocks, workers = all.workers(call, jobs);
+  const auto scratch = scratch_for(workers, all.kernel.scratch_bytes(all.model[0]));
+  run_jobs(jobs, workers, [&](int64_t worker, int64_t job) {
+    const int64_t m = job / all.blocks;
+    all.kernel.forward(all.model[m], all.run[m], job % all.blocks, scratch[worker].get());
+  });
+}
+
+Parameters zeros_like(const Parameters& like) {
+  auto zeros = [](const std::vector<double>& values) { return std::vector<double>(values.size(), 0.0); };
+  return {zeros(like.zeta), zeros(like.precision), zeros(like.variance), zeros(like.white), zeros(like.mean),
+          zeros(like.spread), zeros(like.weight), zeros(like.bias), zeros(like.process_var)};
+}
+
+// Sums of all groups of blocks -> gradients of all parameters.
+template <class S>
+void write_gradients(const Call& call, const Prepared<S>& all, int64_t groups, int64_t workers, std::vector<double>& sums) {
+  const Sums at = sums_of(all.model[0]);
+  const int64_t dx = call.shape.dx, group_size = dx * at.size;
+  std::vector<Parameters> g;
+  for (const Parameters& like : all.parameters) g.push_back(zeros_like(like));
+  run_jobs(call.model_count * dx, workers, [&](int64_t, int64_t job) {
+    const int64_t m = job / dx, d = job % dx;
+    double* total = &sums[m * groups * group_size + d * at.size];
+    for (int64_t group = 1; group < groups; ++group) {
+      for (int64_t i = 0; i < at.size; ++i) total[i] += total[group * group_size + i];
+    }
+    DimensionGradient(call.shape, at, all.parameters[m], total, d).write(g[m]);
+  });
+  for (int64_t m = 0; m < call.model_count; ++m) {
+    auto assign = [&](Argument name, const std::vector<double>& values) { call.out[name].assign(m, call.models, values); };
+    assign(kZeta, g[m].zeta), assign(kPrecision, g[m].precision), assign(kVariance, g[m].variance);
+    assign(kWhite, g[m].white), assign(kSpread, g[m].spread), assign(kWeight, g[m].weight), assign(kBias, g[m].bias);
+    assign(kProcessVar, g[m].process_var);
+    if (!call.shape.own_mean) assign(kMean, g[m].mean);
+  }
+}
+
+template <class S>
+void backward(const Call& call) {
+  Prepared<S> all(call);
+  for (int64_t m = 0; m < call.model_count; ++m) {
+    Run<S>& run = all.run[m];
+    run.states = all.array(call.in[kStates], m, call), run.g_states = all.array(call.in[kGStates], m, call);
+    run.g_x1 = all.array(call.out[kStates], m, call);
+    auto optional = [&](Argument name, int64_t last_row) -> S* {
+      if (call.out[name].size() == 0) return nullptr;
+      S* result = all.array(call.out[name], m, call);
+      std::fill(result + (call.steps - 1) * last_row, result + call.steps * last_row, S(0));  // nothing follows x_T
+      return result;
+    };
+    run.g_u = optional(kU, call.shape.du * call.batch), run.g_eps = optional(kEps, call.shape.dx * call.batch);
+    if (call.shape.own_mean) run.g_mean = all.array(call.out[kMean], m, call);
+  }
+  const int64_t groups = std::max<int64_t>(1, std::min(all.blocks, kGroups / call.model_count));
+  const int64_t jobs = call.model_count * groups, workers = all.workers(call, jobs);
+  const int64_t group_size = call.shape.dx * sums_of(all.model[0]).size;
+  std::vector<double> sums(static_cast<size_t>(jobs * group_size), 0.0);
+  const auto scratch = scratch_for(workers, all.kernel.scratch_bytes(all.model[0]));
+  run_jobs(jobs, workers, [&](int64_t worker, int64_t job) {
+    const int64_t m = job / groups, group = job % groups;
+    for (int64_t block = group * all.blocks / groups; block < (group + 1) * all.blocks / groups; ++block) {
+      all.kernel.backward(all.model[m], all.run[m], block, scratch[worker].get(), &sums[job * group_size]);
+    }
+  });
+  write_gradients(call, all, groups, workers, sums);
+}
+
+template <class Work>
+ffi::Error checked(ffi::RemainingArgs args, ffi::RemainingRets rets, size_t states_rank, Work work) {
+  try {
+    work(Call(args, rets, states_rank));
+  } catch (const Mistake& mistake) {
+    return ffi::Error::InvalidArgument("prssm native rollout: " + mistake.message);
+  } catch (const std::bad_alloc&) {
+    return ffi::Error(ffi::ErrorCode::kResourceExhausted, "prssm native rollout: out of memory");
+  }
+  return ffi::Error::Success();
+}
+
+ffi::Error forward_call(ffi::RemainingArgs args, ffi::RemainingRets rets) {
+  return checked(args, rets, 2, [](const Call& call) { call.type == ffi::F32 ? forward<float>(call) : forward<double>(call); });
+}
+
+ffi::Error backward_call(ffi::RemainingArgs args, ffi::RemainingRets rets) {
+  return checked(args, rets, 3, [](const Call& call) { call.type == ffi::F32 ? backward<float>(call) : backward<double>(call); });
+}
+
+}  // namespace
+}  // namespace prssm
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(prssm_rollout_forward, prssm::forward_call,
+                              prssm::ffi::Ffi::Bind().RemainingArgs().RemainingRets());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(prssm_rollout_backward, prssm::backward_call,
+                              prssm::ffi::Ffi::Bind().RemainingArgs().RemainingRets());
+
+#if defined(__clang__)
+#define PRSSM_COMPILER "Clang " __clang_version__
+#else
+#define PRSSM_COMPILER "GCC " __VERSION__
+#endif
+extern "C" int prssm_interface_major() { return XLA_FFI_API_MAJOR; }
+extern "C" int prssm_interface_minor() { return XLA_FFI_API_MINOR; }
+extern "C" const char* prssm_compiler() { return PRSSM_COMPILER; }
+extern "C" const char* prssm_variant() { return prssm::chosen_variant().name; }

@@ -1,0 +1,56 @@
+"""The speed benchmark: what it compares computes the same thing, and its page says what the record says."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+
+from prssm.foundation.precision import double_precision
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_obvious_way_computes_what_the_others_compute():
+    work_module = load("speed_work")
+    work = work_module.Work(2, 1, 1, 4, 3, 2, 17)
+    with double_precision():
+        model, data = work_module.make(work)
+        values = [jax.jit(work_module.objective(work, engine))(model, data, jax.random.key(0))
+                  for engine in ("batch-first", "auto")]
+    np.testing.assert_allclose(*values, rtol=1e-9)
+
+
+@pytest.fixture
+def record():
+    times = {"min_ms": 5.0, "median_ms": 6.0}
+    rows = [{"work": work, "engine": engine, "parameters": kind, "min_ms": ms, "median_ms": 2 * ms}
+            for work in "RS" for engine, kind, ms in (("batch-first", "float32", 120.0), ("batch-first", "float64", 200.0),
+                                                      ("native-single", "float64", 10.0), ("native", "float64", 25.0))]
+    sizes = [(size, factor) for size in ("horizon", "samples", "batch") for factor in (1, 2, 4)]
+    return {
+        "provenance": {"machine": "a machine", "device": "cpu", "commit": "abc", "versions": {"jax": "1"}},
+        "native": "built", "load_before": (0.1, 0, 0), "load_after": (0.2, 0, 0), "seconds": 3.0, "iterations": rows,
+        "agreement": [{"work": "R", "engine": "native", "states": 1e-16, "gradient": 2e-15}],
+        "growth": [{"size": size, "factor": factor, **times} for size, factor in sizes],
+        "restarts": {"count": 8, **times}, "free_run": {"steps": 10, "samples": 2, **times},
+        "one_step": [{"work": "R", "min_us": 40.0, "median_us": 50.0}],
+        "memory": [{"engine": "native", "steps": 10, "trajectories": 2, "peak_gib": 1.5}], "start": {"process_seconds": 7.0}}
+
+
+def test_ratios_are_to_the_obvious_way_in_the_same_precision(record):
+    page = load("speed_page").page(record)
+    assert "| C++ (`native-single`) | float64, float32 | 10.0 (20.0) | 12.0 |" in page
+    assert "| C++ (`native`) | float64 | 25.0 (50.0) | 8.0 |" in page
+    assert "1.50 GiB" in page
+    assert "commit abc" in page

@@ -1,0 +1,50 @@
+"""Transitions, inputs and a loss for the tests of all engines."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from prssm.gp.kernels import KERNELS
+from prssm.gp.sparse import DiagonalInducing, SparseGP, WhitenedInducing
+from prssm.models.rollout import rollout
+from prssm.models.transition import IdentityMean, LinearMean, Transition, ZeroMean
+
+MEANS = ("identity", "zero", "linear")
+
+
+def make_mean(name, dx, du, rng):
+    if name == "linear":
+        return LinearMean(jnp.asarray(0.4 * rng.normal(size=(dx, dx + du))), jnp.asarray(0.1 * rng.normal(size=dx)))
+    return {"identity": IdentityMean, "zero": ZeroMean}[name]()
+
+
+def make_transition(dx, du, points, kernel="squared-exponential", mean="identity", seed=0, z_std=0.1, process_std=0.05,
+                    covariance="diagonal"):
+    rng = np.random.default_rng(seed)
+    kernels = jax.vmap(lambda _: KERNELS[kernel](dx + du, 0.6, 1.2))(jnp.arange(dx))
+    zeta = jnp.asarray(rng.uniform(-2, 2, (dx, points, dx + du)))
+    if covariance == "diagonal":
+        inducing = DiagonalInducing(jnp.asarray(0.3 * rng.normal(size=(dx, points))), jnp.full((dx, points), np.log(z_std)))
+    else:
+        factor = 0.1 * rng.normal(size=(dx, points, points)) + np.log(z_std) * np.eye(points)
+        inducing = WhitenedInducing(jnp.asarray(0.3 * rng.normal(size=(dx, points))), jnp.asarray(factor))
+    return Transition(SparseGP(kernels, zeta, inducing), make_mean(mean, dx, du, rng), jnp.full(dx, np.log(process_std)))
+
+
+def make_inputs(dx, du, steps, batch, seed=1):
+    rng = np.random.default_rng(seed)
+    return (jnp.asarray(rng.normal(size=(dx, batch))), jnp.asarray(rng.normal(size=(steps, du, batch))),
+            jnp.asarray(rng.normal(size=(steps, dx, batch))))
+
+
+@partial(jax.jit, static_argnames="engine")
+def loss(transition, x1, u, eps, engine, draws=None):
+    dynamics = transition.condition()
+    states = rollout(dynamics if draws is None else dynamics.drawn(draws), x1, u, eps, engine)
+    weights = jnp.cos(jnp.arange(states.size)).reshape(states.shape)  # every state matters, each differently
+    return jnp.sum(weights * states**2)
+
+
+value_and_slopes = jax.jit(jax.value_and_grad(loss, argnums=(0, 1, 2, 3)), static_argnames="engine")

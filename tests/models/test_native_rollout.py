@@ -1,0 +1,193 @@
+"""The native engine against the differentiated scan and against closed forms."""
+
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rollout_cases import MEANS, loss, make_inputs, make_transition, value_and_slopes
+
+import prssm
+from prssm.foundation.precision import double_precision
+from prssm.gp.kernels import SquaredExponential
+from prssm.gp.sparse import Posterior
+from prssm.models.native import build, library
+from prssm.models.rollout import rollout
+from prssm.models.transition import Dynamics, Transition, ZeroMean
+
+SINGLE_EPS = float(np.finfo(np.float32).eps)
+condition = jax.jit(Transition.condition)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _library():
+    """Where there is a compiler these tests run, or fail; they are skipped only where there is none."""
+    if build.compiler() is None:
+        pytest.skip("needs a C++ compiler")
+    assert library.why_not() is None, library.why_not()
+
+
+@settings(max_examples=4, deadline=None)
+@given(dx=st.integers(1, 5), du=st.integers(0, 3), points=st.integers(1, 25), steps=st.integers(1, 40),
+       batch=st.integers(1, 40), mean=st.sampled_from(MEANS), covariance=st.sampled_from(["diagonal", "full"]),
+       consistent=st.booleans(), seed=st.integers(0, 1000))
+def test_value_and_gradient_equal_those_of_the_differentiated_scan(dx, du, points, steps, batch, mean, covariance,
+                                                                    consistent, seed):
+    with double_precision():
+        transition = make_transition(dx, du, points, "squared-exponential", mean, seed, covariance=covariance)
+        inputs = make_inputs(dx, du, steps, batch, seed)
+        draws = jax.random.normal(jax.random.key(seed), (dx, points, batch)) if consistent else None
+        oracle, native = (value_and_slopes(transition, *inputs, name, draws) for name in ("scan", "native"))
+        for expected, got in zip(*map(jax.tree.leaves, (oracle, native)), strict=True):
+            np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9 * (1 + float(np.abs(expected).max(initial=0))))
+
+
+def contracting(points, steps, batch):
+    """Dynamics that forget rounding errors, so that they do not grow along a trajectory."""
+    transition = make_transition(3, 1, points, mean="zero", seed=5)
+    return transition, make_inputs(3, 1, steps, batch)
+
+
+@pytest.mark.parametrize(("steps", "batch"), [(5, 7), (60, 33)])
+def test_single_precision_is_as_good_as_its_rounding(steps, batch):
+    """A step adds up P products of W (at most |W|) with numbers below one, so it is wrong by at most P |W| eps."""
+    with double_precision():
+        transition, inputs = contracting(12, steps, batch)
+        step_error = 12 * float(jnp.abs(transition.condition().gp.white).max()) * SINGLE_EPS
+        exact, single = (value_and_slopes(transition, *inputs, name) for name in ("native", "native-single"))
+        assert float(exact[0]) != float(single[0])
+        for expected, got in zip(*map(jax.tree.leaves, (exact, single)), strict=True):
+            assert got.dtype == jnp.float64
+            scale = float(np.abs(expected).max(initial=0))
+            np.testing.assert_allclose(got, expected, rtol=0, atol=steps * step_error * (1 + scale))
+
+
+@pytest.mark.parametrize(("kind", "eps"), [(jnp.float32, SINGLE_EPS), (jnp.float64, float(np.finfo(float).eps))])
+def test_the_exponential_is_correct_to_rounding(kind, eps):
+    """With one inducing point at zero, W = m = s = 1 and no noise, the second state is exp(-x^2 / 2)."""
+    with double_precision():
+        kernel = SquaredExponential(jnp.zeros(1, kind), jnp.zeros((1, 1), kind))
+        one = jnp.ones((1, 1, 1), kind)
+        dynamics = Dynamics(Posterior(kernel, 0 * one, one, one[0], None), ZeroMean(), jnp.zeros(1, kind))
+        x = np.linspace(0, 12, 4001).astype(np.dtype(kind)).astype(float)
+        nothing = jnp.zeros((2, 1, x.size), kind)
+        states = rollout(dynamics, jnp.asarray(x[None], kind), nothing[:, :0], nothing, "native")
+        # five roundings, half an eps each, make the exponent x^2 / 2 (scaling and its constant count twice); four the rest
+        error = np.abs(np.asarray(states[1, 0], float) / np.exp(-(x**2) / 2) - 1)
+    assert (error <= (1.25 * x**2 + 2) * eps).all()
+    assert states.dtype == kind
+
+
+def test_far_from_all_data_the_kernel_vanishes():
+    with double_precision():
+        dynamics, (x1, u, eps) = condition(make_transition(2, 1, 5)), make_inputs(2, 1, 4, 3)
+        states = rollout(dynamics, x1 + 1e8, u, 0 * eps, "native")
+    np.testing.assert_array_equal(states[1], states[0])  # all that is left is the prior mean, the identity
+
+
+def test_the_floor_of_the_variance_passes_no_gradient():
+    """With W too large, k_xx - |a|^2 is negative near the inducing inputs and positive far away: both happen here."""
+    with double_precision():
+        dynamics = condition(make_transition(2, 1, 6, covariance="full"))
+        dynamics = Dynamics(Posterior(dynamics.gp.kernel, dynamics.gp.zeta, 1.3 * dynamics.gp.white, dynamics.gp.mean,
+                                      dynamics.gp.spread), dynamics.mean, dynamics.process_var)
+        inputs = make_inputs(2, 1, 9, 21)
+
+        @jax.jit
+        def slopes(dynamics):
+            return [jax.grad(lambda d, name=name: jnp.sum(jnp.sin(rollout(d, *inputs, name))))(dynamics)
+                    for name in ("scan", "native")]
+
+        for expected, got in zip(*map(jax.tree.leaves, slopes(dynamics)), strict=True):
+            expected = np.tril(expected) if expected.ndim == 3 and expected.shape[1] == expected.shape[2] else expected
+            np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-10)
+
+
+def test_vmap_over_models_and_over_inputs_equals_one_after_the_other():
+    with double_precision():
+        transitions = [make_transition(2, 1, 5, seed=seed) for seed in (0, 1, 2)]
+        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *transitions)
+        many = [make_inputs(2, 1, 6, 5, seed) for seed in (3, 4)]
+        both = jax.tree.map(lambda *leaves: jnp.stack(leaves), *many)
+        gradient = jax.grad(loss)
+        over_models = jax.vmap(gradient, (0, None, None, None, None))
+        together = jax.jit(jax.vmap(lambda x1, u, eps: over_models(stacked, x1, u, eps, "native")))(*both)
+        for j, inputs in enumerate(many):
+            for i, transition in enumerate(transitions):
+                alone = gradient(transition, *inputs, "native")
+                for a, b in zip(jax.tree.leaves(together), jax.tree.leaves(alone), strict=True):
+                    np.testing.assert_allclose(a[j, i], b, rtol=1e-12, atol=1e-13)
+
+
+def test_gradients_of_inputs_and_noise_are_computed_only_where_asked_for():
+    """Where nobody asks, the library is given empty arrays for them."""
+    with double_precision():
+        transition, inputs = make_transition(2, 1, 5), make_inputs(2, 1, 4, 3)
+        traced = {argument: str(jax.make_jaxpr(jax.grad(loss, argument), static_argnums=4)(transition, *inputs, "native"))
+                  for argument in (0, 1, 2, 3)}
+    assert ["f64[0]" in traced[argument] for argument in (0, 1, 2, 3)] == [True, True, False, False]
+
+
+@pytest.mark.parametrize("name", ["native", "native-single"])
+def test_the_number_of_threads_changes_no_bit(name, monkeypatch):
+    with double_precision():
+        transition, inputs = make_transition(3, 1, 12, covariance="full"), make_inputs(3, 1, 60, 333)
+        results = []
+        for threads in ("1", "2", "5"):
+            monkeypatch.setenv("PRSSM_THREADS", threads)
+            results.append(jax.block_until_ready(value_and_slopes(transition, *inputs, name)))
+    for one, two, five in zip(*map(jax.tree.leaves, results), strict=True):
+        np.testing.assert_array_equal(one, two)
+        np.testing.assert_array_equal(one, five)
+
+
+def test_the_copies_for_other_processors_agree(monkeypatch):
+    """The copy for any processor is used where no better one can run: here it is asked for."""
+    with double_precision():
+        transition, inputs = make_transition(3, 1, 9), make_inputs(3, 1, 10, 37)
+        usual = library.description()
+        best = jax.block_until_ready(value_and_slopes(transition, *inputs, "native"))
+        monkeypatch.setenv("PRSSM_VARIANT", "baseline")
+        assert "running as baseline" in library.description()
+        plain = jax.block_until_ready(value_and_slopes(transition, *inputs, "native"))
+    pairs = [tuple(map(np.asarray, pair)) for pair in zip(*map(jax.tree.leaves, (best, plain)), strict=True)]
+    for a, b in pairs:
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-11)
+    if "running as baseline" not in usual:
+        assert any((a != b).any() for a, b in pairs), "the same copy ran twice"
+
+
+def test_a_model_that_is_not_finite_spoils_only_itself():
+    with double_precision():
+        good, inputs = make_transition(2, 1, 5), make_inputs(2, 1, 8, 19)
+        bad = jax.tree.map(lambda leaf: leaf * jnp.nan, good)
+        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), good, bad)
+        value, slopes = jax.vmap(lambda t: jax.value_and_grad(loss)(t, *inputs, "native"))(stacked)
+    assert np.isfinite(value[0])
+    assert np.isnan(value[1])
+    for leaf in jax.tree.leaves(slopes):
+        assert np.isfinite(leaf[0]).all()
+        assert np.isnan(leaf[1]).any()
+
+
+@pytest.mark.parametrize("first", [np.nan, np.inf])
+def test_a_state_that_is_not_finite_stays_in_its_trajectory(first):
+    with double_precision():
+        x1, u, eps = make_inputs(2, 1, 5, 19)
+        states = rollout(condition(make_transition(2, 1, 5)), x1.at[:, 3].set(first), u, eps, "native")
+    finite = np.isfinite(np.asarray(states)).all(axis=(0, 1))
+    assert finite.sum() == 18
+    assert not finite[3]
+
+
+def test_training_with_it_is_training_with_the_oracle():
+    """Some steps of Adam on a stochastic ELBO, two restarts at once: the parameters agree to many digits."""
+    rng = np.random.default_rng(0)
+    record = prssm.Record(rng.normal(size=60), rng.normal(size=60))
+    options = {"latent_dim": 1, "inducing": 3, "samples": 2, "batch": 2, "horizon": 8, "recognition_window": 2,
+               "recognition_hidden": 2, "iterations": 4, "restarts": 2}
+    oracle, native = (prssm.PRSSM("paper", **options, engine=name).fit(record) for name in ("scan", "native"))
+    for a, b in zip(*(jax.tree.leaves(model.mixture_.models) for model in (oracle, native)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-8)
