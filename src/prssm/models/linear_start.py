@@ -38,9 +38,8 @@ class LinearStart:
     def fit(cls, records: Sequence[Record], latent_dim: int, window: int, order: int | None = None) -> Self:
         """The linear model of the given order; none: chosen on held-out stretches, at most `latent_dim`."""
         orders = [order] if order else range(1, min(latent_dim, largest_order(records)) + 1)
-        order, held_out = choose(records, orders, window, 1)
-        max_radius = held_out.max_radius if held_out else MAX_RADIUS
-        system = identify(records, order, starts=2, random_starts=0, max_radius=max_radius)
+        order, held_out = choose(records, orders, window, 2)
+        system = identify(records, order, max_radius=held_out.max_radius if held_out else MAX_RADIUS)
         return cls.of(system, records, window)
 
     @classmethod
