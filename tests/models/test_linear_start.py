@@ -52,6 +52,23 @@ def test_the_first_state_is_the_linear_models_estimate():
     np.testing.assert_allclose(np.exp(np.asarray(log_std)[:2]), np.maximum(np.sqrt(np.sum(factor**2, axis=1)), 1e-2))
 
 
+def test_a_random_walk_stays_where_it_is_and_begins_at_the_first_measurement():
+    with double_precision():
+        walk = LinearStart.random_walk(4, 1, 1, 6)
+        model = linear_model(CONFIG, walk, np.random.default_rng(0))
+        record = recording()
+        inputs = jnp.asarray(record.u)[:, :, None]
+        states = rollout(model.transition.condition(), jnp.asarray([0.5, -0.2, 0.1, 0.3])[:, None], inputs,
+                         jnp.zeros((len(record), 4, 1)))
+        np.testing.assert_allclose(np.asarray(states)[-1, :, 0], [0.5, -0.2, 0.1, 0.3], atol=1e-6)
+        np.testing.assert_allclose(model.emission(states, inputs), np.asarray(states)[:, :1], atol=1e-12)
+        means = np.array([model.first_state(jnp.asarray(record.y[t : t + 6]), jnp.asarray(record.u[t : t + 6]))[0]
+                          for t in range(20)])
+    hidden = np.abs(means[:, 1:]).max(axis=0)
+    assert (hidden > 0.01).all()  # not all at zero, see LinearStart.random_walk
+    np.testing.assert_allclose(means[:, 0], record.y[:20, 0], atol=0.5)
+
+
 def test_identification_finds_the_system_and_its_places():
     record = recording(300)
     start = LinearStart.fit([record], 4, 6)

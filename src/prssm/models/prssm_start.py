@@ -82,7 +82,7 @@ def linear_model(config: PRSSMConfig, linear: LinearStart, rng: np.random.Genera
     recognition = None
     if config.scheme == "stochastic":
         recognition = Recognition.around(linear.first_weight, linear.first_bias, linear.first_log_std,
-                                         config.recognition_hidden, rng)
+                                         config.recognition_hidden, linear.hidden_part, rng)
     return StateSpaceModel(transition, linear.emission, recognition, linear.log_output_std)
 
 

@@ -32,13 +32,13 @@ class Recognition(eqx.Module):
                    log_std_bias=np.full(latent_dim, np.log(start_std)), shown=shown)
 
     @classmethod
-    def around(cls, direct: np.ndarray, bias: np.ndarray, log_std: np.ndarray, hidden: int,
+    def around(cls, direct: np.ndarray, bias: np.ndarray, log_std: np.ndarray, hidden: int, part: float,
                rng: np.random.Generator) -> "Recognition":
-        """Starts as the affine map `direct` s + `bias`, which the hidden layer then corrects."""
+        """Starts as the affine map `direct` s + `bias` and `part` of a random hidden layer, which corrects it later."""
         latent_dim, size = direct.shape
         start = cls.create(size, latent_dim, hidden, 1.0, 0, rng)
-        return cls(start.hidden_weight, start.hidden_bias, np.zeros_like(start.mean_weight),
-                   np.zeros_like(start.log_std_weight), log_std, 0, direct, bias)
+        return cls(start.hidden_weight, start.hidden_bias, part * start.mean_weight, part * start.log_std_weight, log_std, 0,
+                   direct, bias)
 
     def __call__(self, y: Float[Array, "L Dy"], u: Float[Array, "L Du"]) -> tuple[Float[Array, " Dx"], Float[Array, " Dx"]]:
         """Mean and log standard deviation of the first state."""
