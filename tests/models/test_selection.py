@@ -5,7 +5,7 @@ import pytest
 
 import prssm
 from prssm.models.levels import groups_of, levels_of
-from prssm.models.selection import HeldOut, first_good
+from prssm.models.selection import HeldOut, first_good, mixed
 
 SMALL = {"latent_dim": 2, "inducing": 8, "samples": 5, "batch": 4, "horizon": 30, "recognition_window": 8,
          "recognition_hidden": 4, "restarts": 2, "iterations": 400,
@@ -49,12 +49,29 @@ def straight():
     return prssm.PRSSM(**SMALL).fit(recording())
 
 
+def test_a_mixture_of_levels_errs_by_the_mean_and_its_variance_is_total():
+    one = HeldOut([np.array([[1.0], [2.0]])], [np.array([[1.0], [1.0]])])
+    two = HeldOut([np.array([[3.0], [-2.0]])], [np.array([[3.0], [1.0]])])
+    both = mixed([one, two])
+    np.testing.assert_allclose(both.errors[0], [[2.0], [0.0]])
+    np.testing.assert_allclose(both.stds[0] ** 2, [[5.0 + 1.0], [1.0 + 4.0]])
+    np.testing.assert_allclose(mixed([one]).stds[0], one.stds[0])
+
+
 def test_a_linear_system_is_kept_linear_and_the_level_is_saved(straight, tmp_path):
     assert straight.level_ == "linear"
     assert straight.held_out_["linear"]["rmse"] < 0.2
-    assert set(straight.held_out_) == {"linear", "held", "free"}
+    mixtures = {"linear+held", "linear+free", "held+free", "linear+held+free"}
+    assert set(straight.held_out_) == {"linear", "held", "free"} | mixtures
     again = prssm.load(straight.save(tmp_path / "m.prssm"))
     assert (again.level_, again.held_out_) == (straight.level_, straight.held_out_)
+
+
+def test_findings_say_what_was_decided(straight):
+    told = dict(straight.findings())
+    assert told["Complexity"].startswith("linear (error on held-out")
+    assert told["Mixture"] == "1 member(s)"
+    assert told["Band"].startswith(f"{straight.calibration_.factor[0]:.2f} times")
 
 
 def test_the_linear_level_keeps_its_mean_and_the_others_move(straight):

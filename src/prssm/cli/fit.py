@@ -86,6 +86,8 @@ def _tell(model: Estimator, train: list[Record], test: list[Record], merged: dic
         print_table(score_table(comparison.rows, title=f"free run, {comparison.runs[0].label}"))
         if model.training_ is not None:
             print(f"training: {model.training_.summary()}")
+        for what, how in model.findings():
+            print(f"{what.lower()}: {how}")
         print(f"model: {out}")
     if report is not None:
         from prssm.report.page import write_report

@@ -105,6 +105,10 @@ class Estimator(metaclass=_SignatureFromConfig):
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Take back what `_state` gave."""
 
+    def findings(self) -> list[tuple[str, str]]:
+        """What the fit decided by itself, as (what, how) in words, for reports; nothing where it decided nothing."""
+        return []
+
     # ---- what a user calls ----
 
     def fit(self, data: Any, y: Any = None, *, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None,

@@ -86,6 +86,16 @@ class PRSSM(Estimator):
         samples_y = self.calibration_.samples(run.samples, run.mean)
         return replace(run, std=self.calibration_.std(run.std), samples=samples_y)
 
+    def findings(self) -> list[tuple[str, str]]:
+        if not self.held_out_:
+            return []
+        errors = ", ".join(f"{level} {score['rmse']:.3g}" for level, score in self.held_out_.items())
+        factors = ", ".join(f"{factor:.2f}" for factor in self.calibration_.factor)
+        inside = self.held_out_[self.level_]["inside"]
+        return [("Complexity", f"{self.level_} (error on held-out stretches of the training data, scaled units: {errors})"),
+                ("Mixture", f"{len(self.mixture_.models.log_output_std)} member(s)"),
+                ("Band", f"{factors} times the model's own, whose two deviations held {inside:.0%} of the held-out values")]
+
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         leaves = jax.tree_util.tree_leaves_with_path(self.mixture_.models)
         values, curves = self.training_.to_parts()

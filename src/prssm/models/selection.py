@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import jax
@@ -35,8 +36,17 @@ class HeldOut(NamedTuple):
         return float(np.mean((np.abs(error) < 2.0 * np.concatenate(self.stds))[~np.isnan(error)]))
 
 
+def mixed(parts: Sequence[HeldOut]) -> HeldOut:
+    """The same stretches predicted by a mixture of levels with equal weights: the law of total variance."""
+    errors = [np.mean(runs, axis=0) for runs in zip(*(part.errors for part in parts), strict=True)]
+    stds = [np.sqrt(np.mean(np.square(stds), axis=0) + np.var(runs, axis=0))
+            for runs, stds in zip(zip(*(part.errors for part in parts), strict=True),
+                                  zip(*(part.stds for part in parts), strict=True), strict=True)]
+    return HeldOut(errors, stds)
+
+
 class Choice(NamedTuple):
-    """The level's name, the held-out scores of all levels that have any, the band's factor and the members' indices."""
+    """The level's name, the held-out scores of all candidates that have any, the band's factor and the members' indices."""
 
     level: str
     held_out: dict[str, dict[str, float]]
@@ -81,17 +91,29 @@ class Trained:
 
 
 def choose(trained: Trained, levels: Sequence[Level], seed: int) -> Choice:
-    """The simplest level whose held-out error is as good as the best. Without held-out data: the middle one of several."""
+    """The simplest candidate whose held-out error is as good as the best: levels alone, then mixtures of two and of three.
+
+    Without held-out data: the middle one of several levels.
+    """
     held_out = [trained.held_out(level, seed) for level in levels]
-    judged = [result.rmse for result in held_out]
-    index = first_good(judged) if np.isfinite(judged).any() else min(1, len(levels) - 1)
-    level, result = levels[index], held_out[index]
-    group = next(group for group in trained.groups if group.level == level and group.fold is None)
-    outputs = trained.models.log_output_std.shape[1]
+    candidates = [picked for size in range(1, len(levels) + 1) for picked in combinations(range(len(levels)), size)]
+    results = [mixed([held_out[index] for index in picked]) for picked in candidates]
+    judged = [result.rmse for result in results]
+    chosen = first_good(judged) if np.isfinite(judged).any() else min(1, len(levels) - 1)
+    names = ["+".join(levels[index].name for index in picked) for picked in candidates]
+    scores = {name: {"rmse": found.rmse, "inside": found.inside}
+              for name, found in zip(names, results, strict=True) if np.isfinite(found.rmse)}
+    result, outputs = results[chosen], trained.models.log_output_std.shape[1]
     calibration = Calibration.fit(*result) if result.errors else Calibration.none(outputs)
-    scores = {level.name: {"rmse": found.rmse, "inside": found.inside}
-              for level, found in zip(levels, held_out, strict=True) if np.isfinite(found.rmse)}
-    return Choice(level.name, scores, calibration, trained.members(group))
+    return Choice(names[chosen], scores, calibration, _members(trained, [levels[index] for index in candidates[chosen]]))
+
+
+def _members(trained: Trained, levels: Sequence[Level]) -> np.ndarray:
+    """Members of these levels, trained on all data. Levels have equal weights: one with fewer members repeats them."""
+    groups = [next(group for group in trained.groups if group.level == level and group.fold is None) for level in levels]
+    found = [trained.members(group) for group in reversed(groups)]  # the most complex level's best one comes first
+    most = max(len(members) for members in found)
+    return np.concatenate([np.resize(members, most) for members in found])
 
 
 def first_good(errors: Sequence[float]) -> int:

@@ -51,6 +51,7 @@ def _facts(model: Estimator, runs: Sequence[Run], data: str) -> list[tuple[str, 
              ("Method", f"{model.name}, preset {model.preset}"), ("Seed", str(getattr(model.config, "seed", "none")))]
     if model.training_ is not None:
         rows.append(("Training", model.training_.summary()))
+    rows += model.findings()
     versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     return [*rows, ("Made with", f"{versions}, Python {platform.python_version()}")]
 
