@@ -13,9 +13,9 @@ import numpy as np
 from prssm.cli.main import main
 from prssm.foundation import storage
 
-ITERATIONS = 5000
+ITERATIONS = 3000
 TINY = ("--latent-dim", "2", "--inducing", "4", "--samples", "2", "--batch", "2", "--horizon", "20", "--restarts", "1",
-        "--recognition-window", "4", "--iterations", str(ITERATIONS))
+        "--recognition-window", "4", "--preset", "paper", "--iterations", str(ITERATIONS))
 
 
 def wait_until_training(process: subprocess.Popen[str]) -> None:
