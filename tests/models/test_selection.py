@@ -5,7 +5,8 @@ import pytest
 
 import prssm
 from prssm.models.levels import groups_of, levels_of
-from prssm.models.selection import HeldOut, first_good, mixed
+from prssm.models.order_choice import first_good
+from prssm.models.selection import HeldOut, mixed
 
 SMALL = {"latent_dim": 2, "inducing": 8, "samples": 5, "batch": 4, "horizon": 30, "recognition_window": 8,
          "recognition_hidden": 4, "restarts": 2, "iterations": 400,

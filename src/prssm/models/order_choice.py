@@ -82,7 +82,7 @@ def hold_out(records: Sequence[Record], order: int, warmup: int, starts: int) ->
         if result is None:
             return None
         limits.append(result)
-    return limits[_first_good([result.rms for result in limits])]
+    return limits[first_good([result.rms for result in limits])]
 
 
 def _hold_out(records: Sequence[Record], order: int, warmup: int, starts: int, max_radius: float) -> HeldOut | None:
@@ -142,13 +142,14 @@ def choose_order(judge: Callable[[int], float], orders: Sequence[int]) -> int:
         errors.append(judge(order))
         if index - int(np.argmin(errors)) >= _PATIENCE:
             break
-    return orders[_first_good(errors)]
+    return orders[first_good(errors)]
 
 
-def _first_good(errors: Sequence[float]) -> int:
-    """Index of the first error that is as good as the smallest."""
-    good = min(errors) * (1.0 + _TIE) + _EXACT
-    return next(index for index, error in enumerate(errors) if error <= good)
+def first_good(errors: Sequence[float]) -> int:
+    """Index of the first error that is as good as the smallest; one that is not finite is no candidate."""
+    finite = [error if np.isfinite(error) else np.inf for error in errors]
+    good = min(finite) * (1.0 + _TIE) + _EXACT
+    return next(index for index, error in enumerate(finite) if error <= good)
 
 
 def information(records: Sequence[Record], order: int, starts: int) -> float:

@@ -13,10 +13,10 @@ from prssm.models.calibration import Calibration
 from prssm.models.elbo import Draws, StateSpaceModel
 from prssm.models.levels import Group, Level
 from prssm.models.mixture import Mixture
+from prssm.models.order_choice import first_good
 from prssm.training.log import TrainingLog
 
 _SAMPLES = 200  # trajectories of a free run over a held-out stretch
-_TIE = 0.02  # held-out errors this close, relative to the best, are equal: the simpler level wins
 
 
 class HeldOut(NamedTuple):
@@ -114,9 +114,3 @@ def _members(trained: Trained, levels: Sequence[Level]) -> np.ndarray:
     found = [trained.members(group) for group in reversed(groups)]  # the most complex level's best one comes first
     most = max(len(members) for members in found)
     return np.concatenate([np.resize(members, most) for members in found])
-
-
-def first_good(errors: Sequence[float]) -> int:
-    """Index of the first error that is as good as the smallest."""
-    finite = [error if np.isfinite(error) else np.inf for error in errors]
-    return next(index for index, error in enumerate(finite) if error <= min(finite) * (1.0 + _TIE))
