@@ -5,9 +5,11 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from prssm.gp.kernels import KERNELS
 from prssm.gp.sparse import DiagonalInducing, SparseGP, WhitenedInducing
+from prssm.models.native import build, library
 from prssm.models.rollout import rollout
 from prssm.models.transition import IdentityMean, LinearMean, Transition, ZeroMean
 
@@ -48,3 +50,10 @@ def loss(transition, x1, u, eps, engine, draws=None):
 
 
 value_and_slopes = jax.jit(jax.value_and_grad(loss, argnums=(0, 1, 2, 3)), static_argnames="engine")
+
+
+def need_native_library():
+    """Where there is a compiler these tests run, or fail; they are skipped only where there is none."""
+    if build.compiler() is None:
+        pytest.skip("needs a C++ compiler")
+    assert library.why_not() is None, library.why_not()

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from rollout_cases import make_inputs, make_transition
+from rollout_cases import make_inputs, make_transition, need_native_library
 
 from prssm.cli.main import main
 from prssm.foundation.errors import DataError, OptionError
@@ -22,10 +22,7 @@ condition = jax.jit(Transition.condition)
 
 @pytest.fixture(autouse=True, scope="module")
 def _library():
-    """Where there is a compiler these tests run, or fail; they are skipped only where there is none."""
-    if build.compiler() is None:
-        pytest.skip("needs a C++ compiler")
-    assert library.why_not() is None, library.why_not()
+    need_native_library()
 
 
 def dynamics_and_inputs():

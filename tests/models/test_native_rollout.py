@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rollout_cases import MEANS, loss, make_inputs, make_transition, value_and_slopes
+from rollout_cases import MEANS, loss, make_inputs, make_transition, need_native_library, value_and_slopes
 
 import prssm
 from prssm.foundation.precision import double_precision
 from prssm.gp.kernels import SquaredExponential
 from prssm.gp.sparse import Posterior
-from prssm.models.native import build, library
+from prssm.models.native import library
 from prssm.models.rollout import rollout
 from prssm.models.transition import Dynamics, Transition, ZeroMean
 
@@ -23,10 +23,7 @@ condition = jax.jit(Transition.condition)
 
 @pytest.fixture(autouse=True, scope="module")
 def _library():
-    """Where there is a compiler these tests run, or fail; they are skipped only where there is none."""
-    if build.compiler() is None:
-        pytest.skip("needs a C++ compiler")
-    assert library.why_not() is None, library.why_not()
+    need_native_library()
 
 
 @settings(max_examples=4, deadline=None)

@@ -63,8 +63,9 @@ def test_the_first_outputs_start_the_simulation(learnt):
     assert moved[0] > 0.3
 
 
-EVERYTHING = SMALL | {"start": "linear", "inducing_covariance": "full", "draws": "trajectory", "likelihood": "predictive",
-                      "restarts": 3, "members": 2, "folds": 2, "fold_restarts": 2}
+EVERYTHING = SMALL | {"start": "linear", "mean": "linear", "emission": "linear", "inducing_covariance": "full",
+                      "draws": "trajectory", "likelihood": "predictive", "restarts": 3, "members": 2, "folds": 2,
+                      "fold_restarts": 2}
 
 
 def test_a_calibrated_mixture_around_a_linear_model_is_saved_whole(tmp_path):
@@ -153,6 +154,12 @@ def test_an_emission_with_arrays_is_trained():
     start = jnp.asarray([[1.0, 0.5]])
     model = prssm.PRSSM("paper", **(SMALL | {"emission": Mixing(start)})).fit(saturating_drive(80))
     assert not np.allclose(model.mixture_.models.emission.function.weights[0], start)
+
+
+def test_an_emission_is_never_silently_ignored():
+    """The default preset starts from a linear model, which has an emission of its own."""
+    with pytest.raises(OptionError, match=r"option start: expected 'random' with mean='linear' and emission=.*magnitude"):
+        prssm.PRSSM(emission=magnitude).fit(saturating_drive(80))
 
 
 def test_an_emission_of_the_wrong_shape_is_refused():

@@ -70,7 +70,10 @@ class PRSSM(Estimator):
 
     def _check_structure(self, records: list[Record]) -> None:
         config = self.config_
-        if config.emission == "selector" and config.start == "random" and config.latent_dim < records[0].output_dim:
+        if config.start == "linear" and (config.mean, config.emission) != ("linear", "linear"):
+            raise OptionError(f"option start: expected 'random' with mean={config.mean!r} and emission={config.emission!r}, "
+                              f"got 'linear', which brings its own; the preset 'paper' starts at random")
+        if config.emission == "selector" and config.latent_dim < records[0].output_dim:
             raise OptionError(f"option latent_dim: expected at least {records[0].output_dim}, the number of outputs, "
                               f"got {config.latent_dim}")
         if config.scheme == "stochastic" and config.recognition_window > config.horizon:

@@ -92,6 +92,6 @@ class PRSSMConfig(Options):
 _LATENT_DIM, _HORIZON = 4, 100
 PAPER = PRSSMConfig()
 DEFAULT = PRSSMConfig(
-    latent_dim=None, horizon=None, samples=10, start="linear", inducing_covariance="full", draws="trajectory",
-    signal_std=0.2, lengthscale=2.0, z_std=0.3, process_std=0.01, iterations=1000, learning_rate=0.02, complexity="auto",
-    folds=4, members=4, engine="auto-single")
+    latent_dim=None, horizon=None, samples=10, mean="linear", emission="linear", start="linear", inducing_covariance="full",
+    draws="trajectory", signal_std=0.2, lengthscale=2.0, z_std=0.3, process_std=0.01, iterations=1000, learning_rate=0.02,
+    complexity="auto", folds=4, members=4, engine="auto-single")
