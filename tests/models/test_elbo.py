@@ -15,7 +15,7 @@ from prssm.data.record import Record
 from prssm.foundation.precision import double_precision
 from prssm.gp.kernels import SquaredExponential
 from prssm.gp.sparse import DiagonalInducing, SparseGP
-from prssm.models.elbo import Objective, StateSpaceModel, TrainingData
+from prssm.models.elbo import Objective, StateSpaceModel, TrainingData, whitened
 from prssm.models.emission import Selector
 from prssm.models.recognition import Recognition, kl_to_standard_normal
 from prssm.models.transition import Mean, Transition
@@ -36,7 +36,7 @@ def linear_model(recognition=None):
     zeta = jnp.asarray(np.random.default_rng(0).normal(size=(2, 3, 3)))
     gp = SparseGP(kernel, zeta, DiagonalInducing(jnp.zeros((2, 3)), jnp.full((2, 3), np.log(1e-6))))
     transition = Transition(gp, LinearDynamics(), jnp.full(2, np.log(PROCESS_STD)))
-    return StateSpaceModel(transition, Selector(1), recognition, jnp.full(1, np.log(OUTPUT_STD)))
+    return StateSpaceModel(transition, Selector(1), recognition, jnp.full(1, np.log(OUTPUT_STD)), jnp.zeros(1))
 
 
 def linear_record(length, seed=0):
@@ -142,6 +142,21 @@ def test_mini_batches_are_an_unbiased_estimate_of_all_windows_scaled_to_the_data
     count = len(record) - horizon + 1
     expected = (every.mean() + kl) * len(record) / (count * horizon) - kl
     assert abs(batches.mean() - expected) < 4 * (batches.std() / np.sqrt(len(batches)) + every.std() / np.sqrt(len(every)))
+
+
+def test_errors_of_correlated_noise_have_the_joint_density_of_their_stretches():
+    """Noise with correlation r from step to step is N(0, s^2 R), R_ij = r^|i-j|; after a gap its memory begins anew."""
+    rng, gap, correlation, variance = np.random.default_rng(1), 3, 0.8, 0.3
+    error, measured = rng.normal(size=(9, 1, 1, 1)), np.arange(9)[:, None, None, None] != gap
+    with double_precision():
+        left, left_var = whitened(*(jnp.asarray(a) for a in (error, np.full((1, 1, 1), variance), measured,
+                                                             np.full((1, 1, 1), correlation))))
+        density = norm.logpdf(np.asarray(left), 0.0, np.sqrt(np.asarray(left_var)))[measured].sum()
+    expected = 0.0
+    for part in (error[:gap].ravel(), error[gap + 1:].ravel()):
+        lags = np.abs(np.subtract.outer(np.arange(len(part)), np.arange(len(part))))
+        expected += multivariate_normal(cov=variance * correlation**lags).logpdf(part)
+    assert density == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_first_state_pays_its_kl():

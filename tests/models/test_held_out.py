@@ -52,7 +52,7 @@ def test_held_out_outputs_do_not_enter_the_objective():
 
         def value(y):
             shared = TrainingData.of(windows.sliding([Record(data[0].u, y)], 20))
-            own = Own(fold.shown, Anchor.of(model), jnp.ones(()), jnp.zeros(()))
+            own = Own(fold.shown, Anchor.of(model), jnp.ones(()), jnp.zeros(()), jnp.zeros(()))
             return float(objective(model, PerRestart(shared, own), jax.random.key(0)))
 
         hidden, seen = np.array(data[0].y), np.array(data[0].y)
@@ -69,8 +69,16 @@ def test_with_nothing_held_out_the_objective_is_the_plain_one():
         model = jax.tree.map(jnp.asarray, random_model(PAPER.replace(recognition_window=5, inducing=3), 1, 1,
                                                        np.random.default_rng(0)))
         shared, objective = TrainingData.of(cut), jax.jit(Objective(20, 4, 3, 5))
-        whole = PerRestart(shared, Own(Fold.nothing_held_out(cut).shown, Anchor.of(model), jnp.ones(()), jnp.zeros(())))
+        everything = Fold.nothing_held_out(cut).shown
+        whole = PerRestart(shared, Own(everything, Anchor.of(model), jnp.ones(()), jnp.zeros(()), jnp.zeros(())))
         assert float(objective(model, whole, jax.random.key(0))) == float(objective(model, shared, jax.random.key(0)))
+
+
+def test_short_records_are_held_out_in_fewer_stretches():
+    data = records(100)
+    with double_precision():
+        folds = folds_of(windows.sliding(data, 20), data, 6, 16)
+    assert [len(fold.held_out_records[0]) for fold in folds] == [33, 33, 34]
 
 
 @pytest.mark.parametrize(("length", "count"), [(40, 2), (90, 0)])

@@ -17,12 +17,12 @@ from prssm.models.transition import IdentityMean, Transition
 STEPS, SLOPE_MEAN, SLOPE_STD = 8, 0.3, 0.1
 
 
-def drifting(slope=SLOPE_MEAN, output_std=0.5):
+def drifting(slope=SLOPE_MEAN, output_std=0.5, memory=0.0):
     """x' = x + z with z ~ N(slope, SLOPE_STD^2) everywhere: one inducing point, a length scale beyond all distances."""
     kernel = jax.tree.map(lambda leaf: leaf[None], SquaredExponential.create(1, 1.0, 1e6))
     gp = SparseGP(kernel, np.zeros((1, 1, 1)), DiagonalInducing(np.full((1, 1), slope), np.full((1, 1), np.log(SLOPE_STD))))
     return StateSpaceModel(Transition(gp, IdentityMean(), np.full(1, np.log(1e-6))), Selector(1), None,
-                           np.full(1, np.log(output_std)))
+                           np.full(1, np.log(output_std)), np.full(1, memory))
 
 
 def run(models, draws, count=40_000):
@@ -51,6 +51,15 @@ def test_a_mixture_has_the_moments_of_its_members_together():
     assert len(drawn) == 40_000
     assert abs(drawn.mean() - 0.05 * t[-1]) < 4 * np.sqrt(expected[-1] / 40_000)
     assert abs(drawn.var() - expected[-1]) < 4 * expected[-1] * np.sqrt(2 / 40_000)
+
+
+def test_drawn_noise_has_the_correlation_of_the_model():
+    """Outputs with large noise of correlation 0.99 tanh(1), whose stationary deviation is the model's."""
+    result = run([drifting(0.0, 100.0, memory=1.0)], "step", count=20_000)
+    noise, expected = result.samples[:, :, 0] / 100.0, 0.99 * np.tanh(1.0)
+    for t in range(1, STEPS):
+        assert np.corrcoef(noise[:, t - 1], noise[:, t])[0, 1] == pytest.approx(expected, abs=4 * (1 - expected**2) / 141)
+        assert noise[:, t].std() == pytest.approx(1.0, abs=4 / np.sqrt(2 * 20_000))
 
 
 def test_states_are_those_of_the_best_member_alone():

@@ -15,7 +15,7 @@ from prssm.models.stepper import Stepper
 @pytest.fixture(scope="module")
 def model():
     with double_precision():
-        return StateSpaceModel(make_transition(2, 1, 4), Selector(1), None, np.zeros(1))
+        return StateSpaceModel(make_transition(2, 1, 4), Selector(1), None, np.zeros(1), np.zeros(1))
 
 
 def test_it_is_the_transition(model):

@@ -30,6 +30,9 @@ Likelihood = Literal["expected", "predictive"]
 states that matches the errors pays, so that training can tell process noise."""
 
 
+_LARGEST_CORRELATION = 0.99
+
+
 class StateSpaceModel(eqx.Module):
     """All parameters of a PR-SSM. Without a recognition model the first state is N(0, I), fixed."""
 
@@ -37,6 +40,12 @@ class StateSpaceModel(eqx.Module):
     emission: Emission
     recognition: Recognition | None
     log_output_std: Float[Array, " Dy"]
+    noise_memory: Float[Array, " Dy"]  # 0: white noise, and stays 0 unless training gives it a weight
+
+    @property
+    def correlation(self) -> Float[Array, " Dy"]:
+        """Of the noise from one sample to the next."""
+        return _LARGEST_CORRELATION * jnp.tanh(self.noise_memory)
 
     def first_state(self, y: Float[Array, "L Dy"], u: Float[Array, "L Du"]) -> tuple[Array, Array]:
         """Mean and log standard deviation of q(x_1)."""
@@ -96,6 +105,7 @@ class Own(eqx.Module):
     anchor: Anchor
     gp_weight: Float[Array, ""]  # of the GP's KL; 1 is the ELBO
     anchor_precision: Float[Array, ""]  # of the prior around the anchor; 0 is none
+    memory_weight: Float[Array, ""]  # of the noise's correlation; 0: white noise
 
     def divergence(self, model: StateSpaceModel, dynamics: Dynamics) -> Float[Array, ""]:
         """What the parameters cost: KL(q(z) || p(z)), and the distance from the anchor under its prior."""
@@ -128,7 +138,9 @@ class Objective:
         dynamics = model.transition.condition()
         inputs = jnp.repeat(jnp.transpose(u, (1, 2, 0)), self.samples, axis=2)  # B: sub-trajectories, then samples
         states = self._trajectories(dynamics, mean, log_std, inputs, key_noise)
-        log_likelihood = self._expected_log_likelihood(model, states, inputs, y)
+        # The correlation comes in with the KL: from the beginning it would explain what the dynamics have yet to learn.
+        correlation = (0.0 if own is None else own.memory_weight * kl_weight) * model.correlation
+        log_likelihood = self._expected_log_likelihood(model, states, inputs, y, correlation)
         kl_first = jnp.sum(kl_to_standard_normal(mean, log_std))
         divergence = dynamics.kl() if own is None else own.divergence(model, dynamics)
         return scale * log_likelihood - kl_weight * (scale * kl_first + divergence)
@@ -152,18 +164,27 @@ class Objective:
         return rollout(dynamics, x1, inputs, eps, self.engine)
 
     def _expected_log_likelihood(self, model: StateSpaceModel, states: Array, inputs: Array,
-                                 y: Float[Array, "batch T Dy"]) -> Array:
+                                 y: Float[Array, "batch T Dy"], correlation: Float[Array, " Dy"]) -> Array:
         """Summed over steps and outputs that were measured, averaged over samples."""
         predicted = model.emission(states, inputs).reshape(self.horizon, y.shape[2], y.shape[0], self.samples)
         target = jnp.transpose(y, (1, 2, 0))[..., None]
         measured = ~jnp.isnan(target)
         # The input of the density is masked, not its result: a NaN would come back through the gradient.
-        target, noise_var = jnp.where(measured, target, 0.0), jnp.exp(2.0 * model.log_output_std)[:, None, None]
+        error, noise_var = jnp.where(measured, target, 0.0), jnp.exp(2.0 * model.log_output_std)[:, None, None]
         if self.likelihood == "predictive":
             noise_var += jnp.var(predicted, axis=3, keepdims=True, ddof=1)
             predicted = jnp.mean(predicted, axis=3, keepdims=True)
-        density = norm.logpdf(target, predicted, jnp.sqrt(noise_var))
+        error, noise_var = whitened(error - predicted, noise_var, measured, correlation[:, None, None])
+        density = norm.logpdf(error, 0.0, jnp.sqrt(noise_var))
         return jnp.sum(jnp.where(measured, density, 0.0)) / predicted.shape[3]
+
+
+def whitened(error: Array, noise_var: Array, measured: Array, correlation: Array) -> tuple[Array, Array]:
+    """Errors less what the error before them (T leads) lets expect, and the variance of what is left."""
+    before = jnp.pad(error[:-1], ((1, 0), (0, 0), (0, 0), (0, 0)))
+    known = jnp.pad(measured[:-1], ((1, 0), (0, 0), (0, 0), (0, 0)))
+    correlation = jnp.where(known, correlation, 0.0)
+    return error - correlation * before, noise_var * (1.0 - correlation**2)
 
 
 def one_function_each(dynamics: Dynamics, key: PRNGKeyArray, trajectories: int) -> Dynamics:

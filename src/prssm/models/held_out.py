@@ -48,7 +48,10 @@ class Fold:
 
 
 def folds_of(cut: Windows, records: Sequence[Record], count: int, window: int) -> list[Fold]:
-    """Every part of the data held out once; none where `count` is 0 or the data are too short to spare anything."""
+    """Every part of the data held out once, in `count` parts or in fewer where they would be too short to be worth it.
+
+    None where `count` is 0 or the data are too short to spare anything.
+    """
     parts = _parts(records, count, window) if count else []
     folds = [Fold.of(cut, records, part, window) for part in parts]
     return [fold for fold in folds if fold is not None] if all(folds) else []
@@ -58,9 +61,10 @@ def _parts(records: Sequence[Record], count: int, window: int) -> list[list[Stre
     """Whole records in turn where there are many, else every record cut into equal stretches."""
     if len(records) >= 2 * count:
         return [[Stretch(i, 0, len(records[i])) for i in range(fold, len(records), count)] for fold in range(count)]
-    edges = [np.linspace(0, len(record), count + 1).astype(int).tolist() for record in records]
-    if min(len(record) for record in records) < count * max(_SHORTEST, 2 * window):
+    count = min(count, min(len(record) for record in records) // max(_SHORTEST, 2 * window))
+    if count < 2:
         return []
+    edges = [np.linspace(0, len(record), count + 1).astype(int).tolist() for record in records]
     return [[Stretch(i, cuts[fold], cuts[fold + 1]) for i, cuts in enumerate(edges)] for fold in range(count)]
 
 

@@ -1,4 +1,4 @@
-"""How complex a model the data support: the same training at three levels; `selection` chooses between them.
+"""How complex a model the data support: the same training at four levels; `selection` chooses between them.
 
 Errors of real recordings are correlated in time, so that the likelihood counts the same evidence many times over and
 the ELBO prefers too complex a model. Errors on stretches that training has not seen do not lie.
@@ -12,16 +12,18 @@ from prssm.models.held_out import Fold
 
 
 class Level(NamedTuple):
-    """What training at one level costs: weights of the GP's KL and of the prior around the start."""
+    """What training at one level costs (weights of the GP's KL and of the prior around the start), and its noise."""
 
     name: str
     gp_weight: float
     anchor_precision: float
+    memory_weight: float = 0.0  # 1: the noise is correlated in time
 
 
 def levels_of(complexity: str, prior_std: float) -> list[Level]:
     """The levels that are trained, from the simplest to the most complex."""
-    every = [Level("linear", 1e3, 1e3 / prior_std**2), Level("held", 1.0, 1.0 / prior_std**2), Level("free", 1.0, 0.0)]
+    every = [Level("linear", 1e3, 1e3 / prior_std**2), Level("held", 1.0, 1.0 / prior_std**2), Level("free", 1.0, 0.0),
+             Level("correlated", 1.0, 0.0, 1.0)]
     return every if complexity == "auto" else [level for level in every if level.name == complexity]
 
 
@@ -43,7 +45,7 @@ def groups_of(levels: Sequence[Level], folds: Sequence[Fold], restarts: int, fol
 
     A linear model has one optimum, so one restart finds it; restarts that are held near the same start differ little.
     """
-    on_all_data = {"linear": 1, "held": max(1, restarts // 2), "free": restarts}
+    on_all_data = {"linear": 1, "held": max(1, restarts // 2), "free": restarts, "correlated": restarts}
     groups: list[Group] = []
     end = 0
     for level in levels:

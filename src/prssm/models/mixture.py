@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from prssm.data.record import Record
 from prssm.foundation.errors import DataError
@@ -73,5 +73,16 @@ def _free_run(model: StateSpaceModel, mean: Array, log_std: Array, key: PRNGKeyA
     states = rollout(dynamics, x1, inputs, eps)
     outputs = model.emission(states, inputs)
     noise_std = jnp.exp(model.log_output_std)
-    noise = noise_std[:, None] * jax.random.normal(key_noise, outputs.shape)
+    noise = noise_std[:, None] * _unit_noise(model.correlation, outputs.shape, key_noise)
     return states, outputs, outputs + noise, noise_std**2
+
+
+def _unit_noise(correlation: Array, shape: tuple[int, ...], key: PRNGKeyArray) -> Float[Array, "T Dy N"]:
+    """Gaussian noise of unit variance, correlated from one step to the next."""
+    white, memory = jax.random.normal(key, shape), correlation[:, None]
+
+    def step(before: Array, fresh: Array) -> tuple[Array, Array]:
+        now = memory * before + jnp.sqrt(1.0 - memory**2) * fresh
+        return now, now
+
+    return jnp.concatenate([white[:1], jax.lax.scan(step, white[0], white[1:])[1]])

@@ -92,7 +92,8 @@ class PRSSM(Estimator):
     def findings(self) -> list[tuple[str, str]]:
         if not self.held_out_:
             return []
-        errors = ", ".join(f"{level} {score['rmse']:.3g}" for level, score in self.held_out_.items())
+        errors = ", ".join(f"{level} {score['rmse']:.3g}" for level, score in self.held_out_.items()
+                           if "+" not in level or level == self.level_)
         factors = ", ".join(f"{factor:.2f}" for factor in self.calibration_.factor)
         inside = self.held_out_[self.level_]["inside"]
         return [("Complexity", f"{self.level_} (error on held-out stretches of the training data, scaled units: {errors})"),
@@ -126,9 +127,9 @@ def _data(cut: Windows, groups: list[Group], starts: StateSpaceModel) -> PerRest
     everything = Fold.nothing_held_out(cut)
     each = [group for group in groups for _ in range(group.count)]
     shown = jax.tree.map(lambda *leaves: jnp.stack(leaves), *((group.fold or everything).shown for group in each))
-    weights, precisions = (jnp.asarray([value(group.level) for group in each])
-                           for value in (lambda level: level.gp_weight, lambda level: level.anchor_precision))
-    return PerRestart(TrainingData.of(cut), Own(shown, Anchor.of(starts), weights, precisions))
+    weights = (jnp.asarray([getattr(group.level, name) for group in each])
+               for name in ("gp_weight", "anchor_precision", "memory_weight"))
+    return PerRestart(TrainingData.of(cut), Own(shown, Anchor.of(starts), *weights))
 
 
 def _shaped(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:

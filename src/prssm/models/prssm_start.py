@@ -45,7 +45,7 @@ class Starts:
     def _one(self, level: str, rng: np.random.Generator) -> StateSpaceModel:
         if self.config.start == "random":
             return random_model(self.config, *self.sizes, rng)
-        if level == "free":
+        if level in ("free", "correlated"):
             walk = LinearStart.random_walk(self.config.latent_dim, *self.sizes, self.config.recognition_window)
             return linear_model(self.config, walk, rng)
         config = self.config.replace(signal_std=_NO_SIGNAL, z_mean_std=0.0) if level == "linear" else self.config
@@ -69,7 +69,8 @@ def random_model(config: PRSSMConfig, input_dim: int, output_dim: int, rng: np.r
         recognition = Recognition.create(config.recognition_window * (input_dim + output_dim), dx, config.recognition_hidden,
                                          config.recognition_std, shown, rng)
     emission = build_emission(config.emission, dx, output_dim, input_dim)
-    return StateSpaceModel(transition, emission, recognition, np.full(output_dim, np.log(config.output_std)))
+    return StateSpaceModel(transition, emission, recognition, np.full(output_dim, np.log(config.output_std)),
+                           np.zeros(output_dim))
 
 
 def linear_model(config: PRSSMConfig, linear: LinearStart, rng: np.random.Generator) -> StateSpaceModel:
@@ -83,7 +84,8 @@ def linear_model(config: PRSSMConfig, linear: LinearStart, rng: np.random.Genera
     if config.scheme == "stochastic":
         recognition = Recognition.around(linear.first_weight, linear.first_bias, linear.first_log_std,
                                          config.recognition_hidden, linear.hidden_part, rng)
-    return StateSpaceModel(transition, linear.emission, recognition, linear.log_output_std)
+    return StateSpaceModel(transition, linear.emission, recognition, linear.log_output_std,
+                           np.zeros_like(linear.log_output_std))
 
 
 def _kernels(config: PRSSMConfig, latent_dim: int, input_dim: int) -> Kernel:

@@ -27,7 +27,8 @@ class HeldOut(NamedTuple):
 
     @property
     def rmse(self) -> float:
-        return float(np.sqrt(np.nanmean(np.concatenate(self.errors) ** 2))) if self.errors else np.inf
+        error = np.concatenate(self.errors) if self.errors else np.full(1, np.inf)
+        return float(np.sqrt(np.mean(error[~np.isnan(error)] ** 2)))
 
     @property
     def inside(self) -> float:
@@ -85,7 +86,8 @@ class Trained:
             mixture = self.mixture(self.members(group))
             for record in group.fold.held_out_records:
                 run = mixture.run(record.u, record.y[: self.window], _SAMPLES, seed)
-                errors.append(record.y - run.mean)
+                # A run that is lost is no missing measurement: its error has no limit.
+                errors.append(record.y - np.where(np.isfinite(run.mean), run.mean, np.inf))
                 stds.append(run.std)
         return HeldOut(errors, stds)
 
