@@ -16,7 +16,7 @@ from prssm.models.native.build import BuildError, compiler, header_folder
 
 HERE = Path(__file__).parent
 FLAGS = ("-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC", "--cudart", "static")
-EMULATED_FLAGS = ("-std=c++17", "-O1", "-shared", "-fPIC", "-Wno-unknown-pragmas", "-DPRSSM_EMULATED", "-x", "c++")
+EMULATED_FLAGS = ("-std=c++17", "-O0", "-shared", "-fPIC", "-Wno-unknown-pragmas", "-DPRSSM_EMULATED", "-x", "c++")
 SECONDS = 300
 
 
