@@ -8,10 +8,11 @@ PACKAGES = ("jax", "jaxlib", "equinox", "optax", "numpy", "scipy", "polars", "na
 
 
 def info() -> None:
-    """Show versions, device, native engine, data folder and threads."""
+    """Show versions, device, compiled engines, data folder and threads."""
     import jax
 
     from prssm import __version__
+    from prssm.models.cuda import library as cuda_library
     from prssm.models.native import library
     from prssm.report.tables import Table, print_table
 
@@ -20,7 +21,8 @@ def info() -> None:
             *([name, package_version(name)] for name in PACKAGES), ["device", devices],
             ["processor cores", str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())],
             ["OMP_NUM_THREADS", os.environ.get("OMP_NUM_THREADS", "not set")],
-            ["native engine", library.description()], ["data folder", _data_folder()]]
+            ["native engine", library.description()], ["CUDA engine", cuda_library.description()],
+            ["data folder", _data_folder()]]
     print_table(Table("this installation", ["what", "value"], rows))
 
 

@@ -74,10 +74,11 @@ class PRSSMConfig(Options):
     fold_restarts: int = option(2, "starts trained for each of the folds", minimum=1)
     simulation_samples: int = option(200, "trajectories of a simulation", minimum=2)
     normalise: bool = option(True, "scale inputs and outputs to zero mean and unit variance")
-    engine: str = option("auto", "what runs the recursion and its gradient: 'native' is compiled, 'adjoint' is JAX with the "
-                         "gradient by hand, 'scan' plain JAX (the oracle); 'auto': native where it is there and "
-                         "applies, else adjoint. '-single': in single precision where native",
-                         choices=("auto", "auto-single", "native", "native-single", "adjoint", "scan"))
+    engine: str = option("auto", "what runs the recursion and its gradient: 'native' is compiled, 'cuda' for NVIDIA GPUs, "
+                         "'adjoint' is JAX with the gradient by hand, 'scan' plain JAX (the oracle); 'auto': native or cuda "
+                         "where it is there and applies, else adjoint. '-single': in single precision where compiled",
+                         choices=("auto", "auto-single", "native", "native-single", "cuda", "cuda-single", "adjoint",
+                                  "scan"))
 
 
     def resolved(self, records: Sequence[Record]) -> Self:

@@ -2,8 +2,8 @@
 
 Several engines compute the same trajectories and the same gradients. `scan` is the plain recursion, differentiated by
 JAX: the readable oracle. `adjoint` saves only the states and runs the adjoint recursion by hand. `native` does the same
-in compiled code, `native-single` with the recursion in single precision. `auto` and `auto-single` are native where it
-applies, else adjoint.
+in compiled code on the CPU, `cuda` on an NVIDIA GPU; `native-single` and `cuda-single` with the recursion in single
+precision. `auto` and `auto-single` are native or cuda where one of them applies, else adjoint.
 """
 
 from typing import Literal, get_args
@@ -16,25 +16,32 @@ from jaxtyping import Array, Float
 from prssm.foundation.errors import OptionError
 from prssm.gp.kernels import Kernel
 from prssm.gp.sparse import Posterior
-from prssm.models.native.engine import native_rollout, why_not
+from prssm.models.cuda import engine as cuda_engine
+from prssm.models.cuda.engine import cuda_rollout
+from prssm.models.native import engine as native_engine
+from prssm.models.native.engine import native_rollout
 from prssm.models.transition import Dynamics
 
-Engine = Literal["auto", "auto-single", "native", "native-single", "adjoint", "scan"]
+Engine = Literal["auto", "auto-single", "native", "native-single", "cuda", "cuda-single", "adjoint", "scan"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
 
 
 def rollout(dynamics: Dynamics, x1: Float[Array, "Dx B"], u: Float[Array, "T Du B"], eps: Float[Array, "T Dx B"],
             engine: Engine = "auto") -> Float[Array, "T Dx B"]:
     """Latent trajectories x_1..x_T, reparametrised by `eps` (its last row is not used: nothing follows x_T)."""
-    if engine in ("auto", "auto-single"):
-        native: Engine = "native" if engine == "auto" else "native-single"
-        engine = "adjoint" if why_not(dynamics) else native
-    elif engine.startswith("native") and (reason := why_not(dynamics)):
+    kind, _, single = engine.partition("-")
+    if kind == "auto":
+        kind = next((name for name, why_not in _COMPILED.items() if why_not(dynamics) is None), "adjoint")
+    elif kind in _COMPILED and (reason := _COMPILED[kind](dynamics)):
         raise OptionError(f"option engine: expected one that can run here, got {engine!r}: {reason}")
-    if engine.startswith("native"):
-        return native_rollout(dynamics, x1, u, eps, single=engine == "native-single")
-    run = _scan if engine == "scan" else _adjoint
+    if kind in _COMPILED:
+        run_compiled = native_rollout if kind == "native" else cuda_rollout
+        return run_compiled(dynamics, x1, u, eps, single=bool(single))
+    run = _scan if kind == "scan" else _adjoint
     return run(dynamics, x1, u, eps.astype(x1.dtype))
+
+
+_COMPILED = {"native": native_engine.why_not, "cuda": cuda_engine.why_not}
 
 
 def _scan(dynamics: Dynamics, x1: Array, u: Array, eps: Array) -> Array:

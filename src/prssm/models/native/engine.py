@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from prssm.foundation.device import platform as _platform
 from prssm.foundation.errors import DataError
 from prssm.gp.kernels import SquaredExponential
 from prssm.models.native import library
@@ -17,7 +18,7 @@ from prssm.models.transition import Dynamics
 
 
 class Arrays(NamedTuple):
-    """What the library reads, in its order."""
+    """What a compiled engine reads; the order is that of the native library."""
 
     x1: Float[Array, "Dx B"]
     u: Float[Array, "T Du B"]
@@ -35,19 +36,29 @@ class Arrays(NamedTuple):
 
 def why_not(dynamics: Dynamics) -> str | None:
     """Why the native engine cannot run these dynamics here, in one line; None where it can."""
+    if _platform() != "cpu":
+        return f"it runs on the CPU, JAX computes on the {_platform()}"
+    return not_compiled(dynamics) or library.why_not()
+
+
+def not_compiled(dynamics: Dynamics) -> str | None:
+    """What of these dynamics the compiled engines do not know, in one line; None where they know all."""
     if type(dynamics.gp.kernel) is not SquaredExponential:
         return f"it knows the squared-exponential kernel only, not {type(dynamics.gp.kernel).__name__}"
     if dynamics.mean.affine(*_sizes(dynamics)) is None:
         return f"it knows affine prior means only, not {type(dynamics.mean).__name__}"
-    if _platform() != "cpu":
-        return f"it runs on the CPU, JAX computes on the {_platform()}"
-    return library.why_not()
+    return None
 
 
 def native_rollout(dynamics: Dynamics, x1: Float[Array, "Dx B"], u: Float[Array, "T Du B"], eps: Float[Array, "T Dx B"],
                    single: bool = False) -> Float[Array, "T Dx B"]:
     """Latent trajectories x_1..x_T as by `rollout`'s other engines."""
     library.threads()  # a setting that cannot be meant is refused here, not in the middle of a run
+    return _run(arrays_of(dynamics, x1, u, eps, single)).astype(x1.dtype)
+
+
+def arrays_of(dynamics: Dynamics, x1: Array, u: Array, eps: Array, single: bool) -> Arrays:
+    """All that a compiled engine reads, checked; where `single`, trajectories and noise in single precision."""
     kind = jnp.dtype(jnp.float32) if single else x1.dtype
     gp, (weight, bias) = dynamics.gp, dynamics.mean.affine(*_sizes(dynamics))
     spread = jnp.zeros((len(gp.zeta), 0, 0), gp.zeta.dtype) if gp.spread is None else gp.spread
@@ -56,7 +67,7 @@ def native_rollout(dynamics: Dynamics, x1: Float[Array, "Dx B"], u: Float[Array,
                     jnp.exp(2.0 * gp.kernel.log_std), gp.white, mean, spread, weight.astype(gp.zeta.dtype),
                     bias.astype(gp.zeta.dtype), dynamics.process_var)
     _check(arrays)
-    return _run(arrays).astype(x1.dtype)
+    return arrays
 
 
 def _sizes(dynamics: Dynamics) -> tuple[int, int]:
@@ -64,13 +75,8 @@ def _sizes(dynamics: Dynamics) -> tuple[int, int]:
     return dx, din - dx
 
 
-def _platform() -> str:
-    device = jax.config.jax_default_device
-    return getattr(device, "platform", device) or jax.default_backend()
-
-
 def _check(arrays: Arrays) -> None:
-    """Shapes and types agree; the library checks once more, but cannot say it at the place of the mistake."""
+    """Shapes and types agree; the libraries check once more, but cannot say it at the place of the mistake."""
     (dx, points, din), (steps, _, batch) = arrays.zeta.shape, arrays.eps.shape
     spread = points if arrays.spread.size else 0
     shapes = Arrays((dx, batch), (steps, din - dx, batch), (steps, dx, batch), (dx, points, din), (dx, din), (dx,),
@@ -78,13 +84,13 @@ def _check(arrays: Arrays) -> None:
                     (dx, din), (dx,), (dx,))
     for name, array, shape in zip(Arrays._fields, arrays, shapes, strict=True):
         if array.shape != shape:
-            raise DataError(f"native rollout: {name}: expected shape {shape}, got {array.shape}")
+            raise DataError(f"rollout: {name}: expected shape {shape}, got {array.shape}")
         trajectory = name in ("x1", "u", "eps") or (name == "mean" and array.ndim == 3)
         alike = arrays.x1.dtype if trajectory else arrays.zeta.dtype
         if array.dtype != alike or array.dtype not in (jnp.float32, jnp.float64):
-            raise DataError(f"native rollout: {name}: expected float32 or float64 like the others, got {array.dtype}")
+            raise DataError(f"rollout: {name}: expected float32 or float64 like the others, got {array.dtype}")
     if steps < 1:
-        raise DataError("native rollout: eps: expected at least one step, got none")
+        raise DataError("rollout: eps: expected at least one step, got none")
 
 
 @jax.custom_vjp

@@ -1,0 +1,114 @@
+"""How fast a training step is on an NVIDIA GPU, as ratios to the differentiated scan. Some two minutes, mostly compilation.
+
+    python -m prssm.models.cuda.build && python benchmarks/speed_gpu.py [--docs docs/performance.md] [--out runs]
+
+Prints tables, writes a record (versions, device, commit) to runs/speed_gpu.json and, with --docs, the GPU section of the
+page. `--record runs/speed_gpu.json --docs ...` writes the section from an earlier record, on any machine.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from speed_gpu_page import inserted, section
+from speed_work import LARGE, REFERENCE, Work, make, objective
+
+from prssm.evaluation.provenance import provenance
+from prssm.foundation.precision import double_precision
+from prssm.models.cuda import library
+
+RESTARTS = 64
+REPEATS = 100
+ENGINES = ("scan", "adjoint", "cuda", "cuda-single")  # the first is the oracle
+WORKS = {"R": (REFERENCE, 1), "S": (LARGE, 1), f"{RESTARTS} restarts of R": (REFERENCE, RESTARTS)}
+
+
+def value_and_gradient(work: Work, restarts: int, engine: str) -> tuple[Callable, tuple]:
+    """The function and its arguments; many restarts differ in their parameters and share data and noise, as in training."""
+    models, data, plan = [make(work, seed)[0] for seed in range(restarts)], make(work)[1], objective(work, engine)
+    function = jax.value_and_grad(lambda model, data, key: -plan(model, data, key))
+    if restarts == 1:
+        return function, (models[0], data, jax.random.key(0))
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *models)
+    return jax.vmap(function, in_axes=(0, None, None)), (stacked, data, jax.random.key(0))
+
+
+def compiled() -> dict[tuple[str, str], Callable[[], Any]]:
+    """A call of every engine on every work. XLA compiles them side by side: one alone takes up to a minute."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        waiting = {}
+        for name, (work, restarts) in WORKS.items():
+            for engine in ENGINES:
+                function, arguments = value_and_gradient(work, restarts, engine)
+                waiting[name, engine] = (pool.submit(jax.jit(function).lower(*arguments).compile), arguments)
+        return {case: _call(future.result(), arguments) for case, (future, arguments) in waiting.items()}
+
+
+def _call(function: Callable, arguments: tuple) -> Callable[[], Any]:
+    return lambda: function(*arguments)
+
+
+def times(calls: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
+    """Milliseconds of many calls of each engine, in turns, so that a disturbance hits all alike."""
+    taken: dict[str, list[float]] = {engine: [] for engine in calls}
+    for _ in range(REPEATS):
+        for engine, call in calls.items():
+            begun = time.perf_counter()
+            jax.block_until_ready(call())
+            taken[engine].append(1e3 * (time.perf_counter() - begun))
+    return taken
+
+
+def difference(got: Any, expected: Any) -> float:
+    """The worst over all arrays of the distance from what is expected, relative to its size."""
+    pairs = zip(jax.tree.leaves(got), jax.tree.leaves(expected), strict=True)
+    return max(float(np.linalg.norm(np.ravel(a - b)) / np.linalg.norm(np.ravel(b))) for a, b in pairs if a.size)
+
+
+def measure() -> dict[str, Any]:
+    record: dict[str, Any] = {"provenance": provenance(), "engine": library.description(), "rows": []}
+    begun = time.perf_counter()
+    with double_precision():
+        calls = compiled()
+        record["compile_seconds"] = time.perf_counter() - begun
+        for name, (work, restarts) in WORKS.items():
+            here = {engine: calls[name, engine] for engine in ENGINES}
+            results = {engine: jax.device_get(call()) for engine, call in here.items()}
+            for engine, taken in times(here).items():
+                (value, gradient), (oracle_value, oracle_gradient) = results[engine], results[ENGINES[0]]
+                record["rows"].append({
+                    "work": name, "sizes": vars(work), "restarts": restarts, "engine": engine, "min_ms": min(taken),
+                    "median_ms": statistics.median(taken), "value": difference(value, oracle_value),
+                    "gradient": difference(gradient, oracle_gradient)})
+    record["seconds"] = time.perf_counter() - begun
+    return record
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--docs", type=Path, help="also write the GPU section of this page")
+    parser.add_argument("--out", type=Path, default=Path("runs"))
+    parser.add_argument("--record", type=Path, help="measure nothing, take this record")
+    options = parser.parse_args()
+    if options.record:
+        record = json.loads(options.record.read_text())
+    else:
+        record = measure()
+        options.out.mkdir(parents=True, exist_ok=True)
+        (options.out / "speed_gpu.json").write_text(json.dumps(record, indent=1) + "\n")
+    print(section(record))
+    if options.docs:
+        options.docs.write_text(inserted(options.docs.read_text(), section(record)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,9 @@
+"""Where JAX computes."""
+
+import jax
+
+
+def platform() -> str:
+    """The kind of device that computations go to where nothing else is said: 'cpu', 'gpu' and so on."""
+    device = jax.config.jax_default_device
+    return getattr(device, "platform", device) or jax.default_backend()

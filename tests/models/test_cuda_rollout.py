@@ -1,0 +1,143 @@
+"""The CUDA engine against the differentiated scan. Its kernels run here on the CPU, each GPU thread as a fiber."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rollout_cases import MEANS, make_inputs, make_transition
+
+from prssm.foundation.precision import double_precision
+from prssm.gp.sparse import Posterior
+from prssm.models.cuda import build, engine, library
+from prssm.models.cuda.engine import cuda_rollout
+from prssm.models.native.build import compiler
+from prssm.models.rollout import rollout
+from prssm.models.transition import Dynamics
+
+SCAN = partial(rollout, engine="scan")
+STRETCH = 1.5  # with W so much larger, some variances are at their floor
+SINGLE = partial(cuda_rollout, single=True)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _emulated(tmp_path_factory):
+    """The library compiled for the CPU takes the place of the one for the GPU."""
+    if compiler() is None:
+        pytest.skip("needs a C++ compiler")
+    path = build.build_emulated(tmp_path_factory.mktemp("emulated") / "rollout.so")
+    assert not isinstance(library.load(path, "cpu"), str)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "library_path", lambda: path)
+        yield
+
+
+def stretched(dynamics, factor):
+    """With W that many times as large: what the inducing points leave unsaid may then be negative."""
+    gp = dynamics.gp
+    gp = Posterior(gp.kernel, gp.zeta, factor * gp.white, gp.mean, gp.spread)
+    return Dynamics(gp, dynamics.mean, dynamics.process_var)
+
+
+@partial(jax.jit, static_argnames=("run", "stretch", "cut"))
+def value_and_slopes(run, transition, inputs, draws=None, stretch=1.0, cut=None):
+    """At the transition, since of W and V only the lower triangles count. Another `cut` of the work is compiled anew."""
+    def loss(transition, x1, u, eps):
+        dynamics = stretched(transition.condition(), stretch)
+        states = run(dynamics if draws is None else dynamics.drawn(draws), x1, u, eps)
+        return jnp.sum(jnp.cos(jnp.arange(states.size)).reshape(states.shape) * states**2)
+
+    return jax.value_and_grad(loss, argnums=(0, 1, 2, 3))(transition, *inputs)
+
+
+def assert_same(got, expected, precision=1e-9):
+    for mine, oracle in zip(*map(jax.tree.leaves, (got, expected)), strict=True):
+        np.testing.assert_allclose(mine, oracle, rtol=precision, atol=precision * (1 + float(np.abs(oracle).max(initial=0))))
+
+
+@settings(max_examples=2, deadline=None)
+@given(dx=st.integers(1, 5), du=st.integers(0, 3), points=st.integers(1, 9), steps=st.integers(1, 4),
+       batch=st.integers(1, 35), mean=st.sampled_from(MEANS), covariance=st.sampled_from(["diagonal", "full"]),
+       consistent=st.booleans(), seed=st.integers(0, 1000))
+def test_value_and_gradient_equal_those_of_the_differentiated_scan(dx, du, points, steps, batch, mean, covariance,
+                                                                    consistent, seed):
+    with double_precision():
+        transition = make_transition(dx, du, points, "squared-exponential", mean, seed, covariance=covariance)
+        inputs = make_inputs(dx, du, steps, batch, seed)
+        draws = jnp.asarray(np.random.default_rng(seed).normal(size=(dx, points, batch))) if consistent else None
+        got, expected = (value_and_slopes(run, transition, inputs, draws) for run in (cuda_rollout, SCAN))
+        assert_same(got, expected)
+
+
+def medium_case():
+    return make_transition(3, 2, 10, mean="linear", covariance="full"), make_inputs(3, 2, 4, 37)
+
+
+def test_however_the_work_is_cut_the_result_is_the_same(monkeypatch):
+    """A small GPU gives a thread several trajectories, a large one a trajectory several threads; time in two stretches."""
+    monkeypatch.setattr(engine, "STRETCHES", 2)
+    with double_precision():
+        transition, inputs = medium_case()
+        expected = value_and_slopes(SCAN, transition, inputs)
+        for processors, memory, points in ((1, 232448, 4), (400, 24000, 1)):
+            monkeypatch.setenv("PRSSM_EMULATED_PROCESSORS", str(processors))
+            monkeypatch.setenv("PRSSM_EMULATED_MEMORY", str(memory))
+            assert library.gradient_points(3, 2, 10, True, False, 8) == points
+            assert_same(value_and_slopes(cuda_rollout, transition, inputs, cut=points), expected)
+
+
+@jax.jit
+def some_are_floored(transition, x1, u, eps):
+    """Whether the floor of the variance is active at the first step of some trajectories, and not of all."""
+    dynamics = stretched(transition.condition(), STRETCH)
+    nothing_known = Posterior(dynamics.gp.kernel, dynamics.gp.zeta, dynamics.gp.white, dynamics.gp.mean, None)
+    variance = Dynamics(nothing_known, dynamics.mean, jnp.zeros_like(dynamics.process_var))(x1, u[0])[1]
+    return (variance == 0.0).any() & (variance > 0.0).any()
+
+
+def test_restarts_with_floored_variances_and_shared_noise_equal_the_scan_one_by_one():
+    """Each trajectory has its own function."""
+    with double_precision():
+        transitions = [make_transition(2, 1, 5, mean="linear", seed=seed) for seed in (0, 1)]
+        inputs, draws = make_inputs(2, 1, 4, 9), jnp.asarray(np.random.default_rng(0).normal(size=(2, 5, 9)))
+        assert some_are_floored(transitions[0], *inputs)
+        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *transitions)
+        together = jax.vmap(lambda transition: value_and_slopes(cuda_rollout, transition, inputs, draws, STRETCH))(stacked)
+        for i, alone in enumerate(transitions):
+            expected = value_and_slopes(SCAN, alone, inputs, draws, STRETCH)
+            assert_same(jax.tree.map(lambda leaf: leaf[i], together), expected)  # noqa: B023
+
+
+def test_single_precision_is_as_good_as_its_rounding():
+    """A step adds up P products of W (at most |W|) with numbers below one, so it is wrong by at most P |W| eps."""
+    with double_precision():
+        transition, inputs = medium_case()
+        white = jax.jit(lambda transition: transition.condition().gp.white)(transition)
+        step_error = 10 * float(jnp.abs(white).max()) * float(jnp.finfo(jnp.float32).eps)
+        single, exact = (value_and_slopes(run, transition, inputs) for run in (SINGLE, SCAN))
+        assert float(single[0]) != float(exact[0])
+        for got, expected in zip(*map(jax.tree.leaves, (single, exact)), strict=True):
+            assert got.dtype == jnp.float64
+            np.testing.assert_allclose(got, expected, rtol=0, atol=4 * step_error * (1 + float(np.abs(expected).max())))
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    (lambda a: [*a[:1], a[1][:3], *a[2:]], "u: expected 12 numbers, got 9"),
+    (lambda a: [*a[:7], a[7].astype(jnp.float32), *a[8:]], "white: its type differs"),
+    (lambda a: a[:5], "wrong number of arrays or sizes"),
+])
+def test_the_library_itself_refuses_what_does_not_fit(change, message):
+    """As a last line of defence, past the checks in Python, which all compiled engines share."""
+    with double_precision():
+        shape = engine.Shape(2, 1, 3, 4, 3, 1, 0)
+        sizes = [(2, 3), (4, 1, 3), (4, 2, 3), (2, 4, 4), (2, 4, 4), (2, 4), (2, 3), (2, 4, 4), (2, 4, 4), (2, 4), (2, 3),
+                 (2,), (2,), (2,)]
+        arrays = [jnp.asarray(np.ones(size)) for size in sizes]
+        call = jax.ffi.ffi_call(library.FORWARD, jax.ShapeDtypeStruct((4, 2, 3), jnp.float64))
+        assert np.isfinite(call(*arrays, sizes=np.asarray(shape, np.int64))).all()
+        with pytest.raises(Exception, match=message) as caught:
+            jax.block_until_ready(call(*change(arrays), sizes=np.asarray(shape, np.int64)))
+    assert "prssm CUDA rollout" in str(caught.value)
