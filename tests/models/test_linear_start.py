@@ -6,7 +6,7 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.foundation.precision import double_precision
 from prssm.models.initial_state import InitialState
-from prssm.models.linear_start import LinearStart
+from prssm.models.linear_start import Limits, LinearStart
 from prssm.models.linear_system import LinearSystem
 from prssm.models.prssm_config import PAPER
 from prssm.models.prssm_start import linear_model
@@ -71,7 +71,9 @@ def test_a_random_walk_stays_where_it_is_and_begins_at_the_first_measurement():
 
 def test_identification_finds_the_system_and_its_places():
     record = recording(300)
-    start = LinearStart.fit([record], 4, 6)
+    limits = Limits.choose([record], 4, 6)
+    assert limits.order == 2
+    start = LinearStart.fit([record], limits, 6)
     found = LinearSystem(start.weight[:, : start.order], start.weight[:, start.order :], start.emission.states,
                          start.emission.inputs, start.emission.offset)
     np.testing.assert_allclose(found.markov(12), SYSTEM.markov(12), atol=0.01)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -16,6 +16,20 @@ from prssm.models.output_error import identify
 _LEAST_STD = 0.02  # of the output error, in scaled units: no start is so sure that it cannot learn
 _WALK_STD = 0.1  # of the recognised first state of a random walk
 _SPARE_POLES = (0.3, 0.95)
+
+
+class Limits(NamedTuple):
+    """How complex a linear model may be."""
+
+    order: int
+    max_radius: float  # of its poles
+
+    @classmethod
+    def choose(cls, records: Sequence[Record], latent_dim: int, window: int, order: int | None = None) -> Self:
+        """On held-out stretches; the order, where none is given, is at most `latent_dim`."""
+        orders = [order] if order else range(1, min(latent_dim, largest_order(records)) + 1)
+        order, held_out = choose(records, orders, window, 2)
+        return cls(order, held_out.max_radius if held_out else MAX_RADIUS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +50,8 @@ class LinearStart:
     hidden_part: float = 0.0  # of the random weights with which the recognition model's hidden layer adds to that map
 
     @classmethod
-    def fit(cls, records: Sequence[Record], latent_dim: int, window: int, order: int | None = None) -> Self:
-        """The linear model of the given order; none: chosen on held-out stretches, at most `latent_dim`."""
-        orders = [order] if order else range(1, min(latent_dim, largest_order(records)) + 1)
-        order, held_out = choose(records, orders, window, 2)
-        system = identify(records, order, max_radius=held_out.max_radius if held_out else MAX_RADIUS)
-        return cls.of(system, records, window)
+    def fit(cls, records: Sequence[Record], limits: Limits, window: int) -> Self:
+        return cls.of(identify(records, limits.order, max_radius=limits.max_radius), records, window)
 
     @classmethod
     def random_walk(cls, latent_dim: int, input_dim: int, output_dim: int, window: int) -> Self:

@@ -63,9 +63,10 @@ class PRSSM(Estimator):
 
     def _starts(self, records: list[Record], groups: list[Group]) -> StateSpaceModel:
         """The restarts of all groups. Those of a fold start from what they are shown."""
-        folds = {id(group.fold): group.fold for group in groups}
-        known = {key: Starts(self.config_, fold.shown_records if fold else records) for key, fold in folds.items()}
-        parts = [known[id(group.fold)].create(group.level.name, group.count) for group in groups]
+        of_all = Starts(self.config_, records)
+        folds = {id(group.fold): group.fold for group in groups if group.fold}
+        known = {key: Starts(self.config_, fold.shown_records, of_all) for key, fold in folds.items()}
+        parts = [known.get(id(group.fold), of_all).create(group.level.name, group.count) for group in groups]
         return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
 
     def _check_structure(self, records: list[Record]) -> None:

@@ -13,7 +13,7 @@ from prssm.gp.kernels import KERNELS, Kernel
 from prssm.gp.sparse import DiagonalInducing, Inducing, SparseGP, WhitenedInducing
 from prssm.models.elbo import StateSpaceModel
 from prssm.models.emission import build_emission
-from prssm.models.linear_start import LinearStart
+from prssm.models.linear_start import Limits, LinearStart
 from prssm.models.prssm_config import PRSSMConfig
 from prssm.models.recognition import Recognition
 from prssm.models.transition import IdentityMean, LinearMean, Mean, Transition, ZeroMean
@@ -28,14 +28,22 @@ class Starts:
     from there training finds far better optima of strongly nonlinear systems than from the best linear model.
     """
 
-    def __init__(self, config: PRSSMConfig, records: Sequence[Record]) -> None:
-        self.config, self.records = config, records
+    def __init__(self, config: PRSSMConfig, records: Sequence[Record], of_all: "Starts | None" = None) -> None:
+        """`of_all`: the starts on all records, of which `records` are a part. They decide how complex a linear model may
+        be for both: choosing anew for every part would take longer than the training."""
+        self.config, self.records, self.of_all = config, records, of_all
         self.sizes = records[0].input_dim, records[0].output_dim
 
     @cached_property
-    def linear(self) -> LinearStart:
+    def limits(self) -> Limits:
+        if self.of_all is not None:
+            return self.of_all.limits
         config = self.config
-        return LinearStart.fit(self.records, config.latent_dim, config.recognition_window, config.linear_order)
+        return Limits.choose(self.records, config.latent_dim, config.recognition_window, config.linear_order)
+
+    @cached_property
+    def linear(self) -> LinearStart:
+        return LinearStart.fit(self.records, self.limits, self.config.recognition_window)
 
     def create(self, level: str, count: int) -> StateSpaceModel:
         """`count` restarts of one level, stacked."""
