@@ -43,9 +43,10 @@ class Group:
 def groups_of(levels: Sequence[Level], folds: Sequence[Fold], restarts: int, fold_restarts: int) -> list[Group]:
     """Who is trained: for each level all data and each fold.
 
-    A linear model has one optimum, so one restart finds it; restarts that are held near the same start differ little.
+    A linear model has one optimum, so one restart finds it for each of two orders; restarts that are held near the same
+    start differ little.
     """
-    on_all_data = {"linear": 1, "held": max(1, restarts // 2), "free": restarts, "correlated": restarts}
+    on_all_data = {"linear": min(2, restarts), "held": max(1, restarts // 2), "free": restarts, "correlated": restarts}
     groups: list[Group] = []
     end = 0
     for level in levels:

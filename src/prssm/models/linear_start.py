@@ -31,6 +31,10 @@ class Limits(NamedTuple):
         order, held_out = choose(records, orders, window, 2)
         return cls(order, held_out.max_radius if held_out else MAX_RADIUS)
 
+    def neighbour(self, latent_dim: int) -> Self:
+        """One state more, or one less where there is no room for it."""
+        return self._replace(order=self.order + 1 if self.order < latent_dim else max(1, self.order - 1))
+
 
 @dataclass(frozen=True, eq=False)
 class LinearStart:

@@ -145,10 +145,10 @@ def choose_order(judge: Callable[[int], float], orders: Sequence[int]) -> int:
     return orders[first_good(errors)]
 
 
-def first_good(errors: Sequence[float]) -> int:
-    """Index of the first error that is as good as the smallest; one that is not finite is no candidate."""
+def first_good(errors: Sequence[float], tie: float = _TIE) -> int:
+    """Index of the first error within `tie` of the smallest, relative to it; one that is not finite is no candidate."""
     finite = [error if np.isfinite(error) else np.inf for error in errors]
-    good = min(finite) * (1.0 + _TIE) + _EXACT
+    good = min(finite) * (1.0 + tie) + _EXACT
     return next(index for index, error in enumerate(finite) if error <= good)
 
 

@@ -42,22 +42,24 @@ class Starts:
         return Limits.choose(self.records, config.latent_dim, config.recognition_window, config.linear_order)
 
     @cached_property
-    def linear(self) -> LinearStart:
-        return LinearStart.fit(self.records, self.limits, self.config.recognition_window)
+    def linear(self) -> tuple[LinearStart, LinearStart]:
+        """Linear models of the chosen order and of the next one: together they err less than either."""
+        both = self.limits, self.limits.neighbour(self.config.latent_dim)
+        return tuple(LinearStart.fit(self.records, limits, self.config.recognition_window) for limits in both)
 
     def create(self, level: str, count: int) -> StateSpaceModel:
         """`count` restarts of one level, stacked."""
         rngs = [np.random.default_rng([self.config.seed, restart]) for restart in range(count)]
-        return stacked([self._one(level, rng) for rng in rngs])
+        return stacked([self._one(level, restart, rng) for restart, rng in enumerate(rngs)])
 
-    def _one(self, level: str, rng: np.random.Generator) -> StateSpaceModel:
+    def _one(self, level: str, restart: int, rng: np.random.Generator) -> StateSpaceModel:
         if self.config.start == "random":
             return random_model(self.config, *self.sizes, rng)
         if level in ("free", "correlated"):
             walk = LinearStart.random_walk(self.config.latent_dim, *self.sizes, self.config.recognition_window)
             return linear_model(self.config, walk, rng)
         config = self.config.replace(signal_std=_NO_SIGNAL, z_mean_std=0.0) if level == "linear" else self.config
-        return linear_model(config, self.linear, rng)
+        return linear_model(config, self.linear[restart % 2], rng)
 
 
 def stacked(trees: Sequence[Any]) -> Any:
