@@ -65,7 +65,7 @@ def test_the_first_outputs_start_the_simulation(learnt):
 
 EVERYTHING = SMALL | {"start": "linear", "mean": "linear", "emission": "linear", "inducing_covariance": "full",
                       "draws": "trajectory", "likelihood": "predictive", "restarts": 3, "members": 2, "folds": 2,
-                      "fold_restarts": 2}
+                      "fold_restarts": 2, "shared_inducing": True}
 
 
 def test_a_calibrated_mixture_around_a_linear_model_is_saved_whole(tmp_path):
@@ -74,6 +74,8 @@ def test_a_calibrated_mixture_around_a_linear_model_is_saved_whole(tmp_path):
     assert len(model.training_.outcomes) == 3 + 2 * 2
     assert model.training_.kept < 3  # no model of a fold is ever the model
     assert model.mixture_.models.log_output_std.shape == (2, 1)
+    gp = model.mixture_.models.transition.gp
+    assert (gp.zeta.shape, gp.inducing.mean.shape) == ((2, 1, 6, 3), (2, 2, 6))  # one set of inputs, outputs for each
     assert model.calibration_.factor[0] != 1.0
     again = prssm.load(model.save(tmp_path / "m.prssm"))
     for name in ("mean", "std", "samples", "state_mean"):

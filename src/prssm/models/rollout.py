@@ -33,6 +33,7 @@ def rollout(dynamics: Dynamics, x1: Float[Array, "Dx B"], u: Float[Array, "T Du 
         raise OptionError(f"option engine: expected one that can run here, got {engine!r}: {reason}")
     if engine.startswith("native"):
         return native_rollout(dynamics, x1, u, eps, single=engine == "native-single")
+    dynamics = dynamics.unshared()  # only the native engine makes use of what dimensions share
     run = _scan if engine == "scan" else _adjoint
     return run(dynamics, x1, u, eps.astype(x1.dtype))
 
