@@ -8,8 +8,10 @@ import pytest
 
 import prssm
 from prssm.foundation.errors import DataError, ModelFileError, OptionError, TrainingInterrupted
+from prssm.foundation.precision import double_precision
 from prssm.gp.kernels import Stationary
 from prssm.models.prssm_config import PAPER
+from prssm.models.rollout import rollout
 
 SMALL = {"latent_dim": 2, "inducing": 6, "samples": 5, "batch": 4, "horizon": 30, "recognition_window": 8,
          "recognition_hidden": 8, "iterations": 5, "restarts": 2, "simulation_samples": 50}
@@ -61,6 +63,24 @@ def test_the_first_outputs_start_the_simulation(learnt):
     shifted[:8] += 1.0
     moved = learnt.simulate(prssm.Record(record.u, shifted)).mean[0] - learnt.simulate(record).mean[0]
     assert moved[0] > 0.3
+
+
+def test_stepping_from_the_first_samples_is_the_free_run_without_noise(learnt):
+    record = saturating_drive(40, seed=1)
+    stepper = learnt.stepper()
+    x, outputs = stepper.start(record.u[:8], record.y[:8]), []
+    for u in record.u:
+        step = stepper(x, u)
+        x = step.state
+        outputs.append(step.output)
+    best = jax.tree.map(lambda leaf: leaf[0], learnt.mixture_.models)
+    scaled = learnt.scaler_.scale(record)
+    with double_precision():
+        x1 = best.first_state(scaled.y[:8], scaled.u[:8])[0][:, None]
+        inputs = jnp.asarray(scaled.u)[:, :, None]
+        states = rollout(best.transition.condition(), x1, inputs, jnp.zeros((40, 2, 1)))
+        expected = learnt.scaler_.outputs(np.asarray(best.emission(states, inputs))[:, :, 0])
+    np.testing.assert_allclose(outputs, expected, rtol=1e-7, atol=1e-9)
 
 
 EVERYTHING = SMALL | {"start": "linear", "mean": "linear", "emission": "linear", "inducing_covariance": "full",
