@@ -14,6 +14,7 @@ from prssm.foundation.precision import double_precision
 from prssm.gp.kernels import SquaredExponential
 from prssm.gp.sparse import Posterior, SparseGP
 from prssm.models.native import library
+from prssm.models.native.engine import native_rollout
 from prssm.models.rollout import rollout
 from prssm.models.transition import Dynamics, Transition, ZeroMean
 
@@ -199,12 +200,35 @@ def test_a_state_that_is_not_finite_stays_in_its_trajectory(first):
     assert not finite[3]
 
 
-def test_training_with_it_is_training_with_the_oracle():
+OPTIONS = {"latent_dim": 1, "inducing": 3, "samples": 2, "batch": 2, "horizon": 8, "recognition_window": 2,
+           "recognition_hidden": 2, "iterations": 4, "restarts": 2}
+
+
+def noise(seed):
+    rng = np.random.default_rng(seed)
+    return prssm.Record(rng.normal(size=60), rng.normal(size=60))
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """A model, and a list that grows whenever JAX traces a native rollout: only then is it called from Python."""
+    traces = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("prssm.models.rollout.native_rollout", lambda *a, **k: traces.append(1) or native_rollout(*a, **k))
+        yield prssm.PRSSM("paper", **OPTIONS, engine="native").fit(noise(0)), traces
+
+
+def test_training_with_it_is_training_with_the_oracle(trained):
     """Some steps of Adam on a stochastic ELBO, two restarts at once: the parameters agree to many digits."""
-    rng = np.random.default_rng(0)
-    record = prssm.Record(rng.normal(size=60), rng.normal(size=60))
-    options = {"latent_dim": 1, "inducing": 3, "samples": 2, "batch": 2, "horizon": 8, "recognition_window": 2,
-               "recognition_hidden": 2, "iterations": 4, "restarts": 2}
-    oracle, native = (prssm.PRSSM("paper", **options, engine=name).fit(record) for name in ("scan", "native"))
+    oracle, (native, _) = prssm.PRSSM("paper", **OPTIONS, engine="scan").fit(noise(0)), trained
     for a, b in zip(*(jax.tree.leaves(model.mixture_.models) for model in (oracle, native)), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-8)
+
+
+def test_a_fit_to_other_data_with_another_seed_and_schedule_compiles_nothing_anew(trained):
+    _, traces = trained
+    before = len(traces)
+    other = {"iterations": 13, "learning_rate": 0.01, "final_learning_rate": 0.002, "kl_warmup": 0.2, "gradient_clip": 3.0,
+             "z_std": 0.2, "seed": 5}
+    prssm.PRSSM("paper", **(OPTIONS | other), engine="native").fit(noise(1))
+    assert len(traces) == before > 0
