@@ -82,9 +82,9 @@ def _shared(record: dict[str, Any]) -> str:
     for row in record["shared"]:
         times = (f"{row[kind]['min_ms']:.1f} ({row[kind]['median_ms']:.1f})" for kind in ("own", "shared"))
         rows.append([row["work"], row["draws"], *times, f"{row['own']['min_ms'] / row['shared']['min_ms']:.1f}"])
-    return ("## One kernel and one set of inducing inputs for all dimensions\n\nThe option `shared_inducing`, milliseconds of\n"
-            "`native-single`. With one draw of the function for each trajectory almost all work is shared; with one at every\n"
-            "step the covariances of q(z) stay each dimension's own.\n\n"
+    return ("## One kernel and one set of inducing inputs for all dimensions\n\n"
+            "The option `shared_inducing`, milliseconds of `native-single`. With one draw of the function for each\n"
+            "trajectory almost all work is shared; with one at every step the covariances of q(z) stay each their own.\n\n"
             + _table(["", "draws", "each its own", "shared", "times faster"], rows))
 
 
