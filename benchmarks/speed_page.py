@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from page_sections import KEPT, section
+from page_sections import MARKERS, section
 
 TITLES = {"batch-first": "JAX, differentiated scan, batch first (the obvious way)",
           "scan": "JAX, differentiated scan, batch last (`scan`, the oracle)",
@@ -42,7 +42,7 @@ NOTES = """## Notes
 
 def page(record: dict[str, Any], old: str = "") -> str:
     """The page; the sections of other commands are taken over from the old one."""
-    kept = [section(old, name) for name in KEPT]
+    kept = [section(old, name) for name in MARKERS]
     return "\n".join([INTRODUCTION, text(record), *(part for part in kept if part), NOTES])
 
 
