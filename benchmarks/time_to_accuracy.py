@@ -9,7 +9,8 @@ estimates. The goal is what float64 reaches in the end, less 0.05 for each recor
 such a run by about as much. Fewer samples make noisier gradients, for which a longer schedule makes up.
 
 An iteration of `scan` is one of `native` in float64, to rounding (docs/performance.md), so that the oracle is run for some
-iterations only, for its time for each, and its number of iterations is that of `native`.
+iterations only, for its time for each, and its number of iterations is that of `native`. Records in runs/time-to-accuracy
+are not made again: remove them for a new measurement.
 """
 
 import argparse
