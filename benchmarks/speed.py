@@ -2,7 +2,8 @@
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/speed.py [--docs docs/performance.md] [--out runs]
 
-Prints tables, writes a record (versions, device, commit, load) to runs/speed.json and, with --docs, the page.
+Prints tables, writes a record (versions, device, commit, load) to runs/speed.json and, with --docs, the page, of which it
+leaves alone what other commands have written between their markers.
 """
 
 import argparse
@@ -24,6 +25,7 @@ def measure() -> dict[str, Any]:
     record: dict[str, Any] = {"provenance": provenance(), "native": library.description(), "load_before": os.getloadavg()}
     begun = time.perf_counter()
     record["iterations"] = measures.iterations("R") + measures.iterations("S")
+    record["shared"] = measures.shared_inducing("R") + measures.shared_inducing("S")
     record["restarts"] = measures.restarts()
     record["growth"] = measures.growth()
     record["agreement"] = measures.agreement("R") + measures.agreement("S")
@@ -51,7 +53,8 @@ def main() -> None:
     (options.out / "speed.json").write_text(json.dumps(record, indent=1) + "\n")
     print(text(record))
     if options.docs:
-        options.docs.write_text(page(record))
+        old = options.docs.read_text() if options.docs.exists() else ""
+        options.docs.write_text(page(record, old))
 
 
 if __name__ == "__main__":

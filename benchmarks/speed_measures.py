@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from speed_work import LARGE, REFERENCE, Work, make, objective, value_and_gradient
 
+from prssm.data.scaling import Scaler
 from prssm.foundation.precision import double_precision
 from prssm.models.mixture import Mixture
 from prssm.models.rollout import rollout
@@ -61,6 +62,22 @@ def iterations(name: str) -> list[dict[str, Any]]:
                 seconds.append(_seconds(call))
     return [{"work": name, "engine": engine, "parameters": kind, **_figures(seconds)}
             for (engine, kind), seconds in zip(ROWS, taken, strict=True)]
+
+
+def shared_inducing(name: str) -> list[dict[str, Any]]:
+    """Kernel and inducing inputs of each dimension against one set for all, in turns, by `native-single`."""
+    rows = []
+    for draws in ("step", "trajectory"):
+        with double_precision():
+            function, key = value_and_gradient(WORKS[name], "native-single", draws), jax.random.key(0)
+            works = [make(WORKS[name], shared=shared) for shared in (False, True)]
+            calls = [lambda work=work: function(*work, key) for work in works]  # noqa: B023 - called at once
+            for call in calls:
+                _seconds(call)
+            taken = [[_seconds(call) for call in calls] for _ in range(REPEATS[name])]
+        own, shared = (_figures(list(seconds)) for seconds in zip(*taken, strict=True))
+        rows.append({"work": name, "draws": draws, "own": own, "shared": shared})
+    return rows
 
 
 def agreement(name: str) -> list[dict[str, Any]]:
@@ -129,12 +146,14 @@ def free_run(steps: int = 10_000, samples: int = 100) -> dict[str, Any]:
 
 
 def one_step() -> list[dict[str, Any]]:
-    """One step for a controller: NumPy in, NumPy out."""
+    """One step for a controller, as `model.stepper()` gives it: NumPy in, NumPy out, physical units."""
     rows = []
     for name, work in WORKS.items():
         with double_precision():
             model, _ = make(work)
-        step, x, u = Stepper(model), np.zeros((work.latent_dim, 1)), np.zeros((work.input_dim, 1))
+            mixture = Mixture(jax.tree.map(lambda leaf: leaf[None], model), 16, "step")
+        units = [np.full(size, value) for size in (work.input_dim, work.output_dim) for value in (0.0, 1.0)]
+        step, x, u = Stepper(mixture, Scaler(*units)), np.zeros(work.latent_dim), np.zeros(work.input_dim)
         seconds = [_seconds(lambda: step(x, u)) for _ in range(3000)][100:]  # noqa: B023 - called at once
         rows.append({"work": name, "min_us": 1e6 * min(seconds), "median_us": 1e6 * statistics.median(seconds)})
     return rows

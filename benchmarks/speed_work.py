@@ -13,7 +13,7 @@ from jaxtyping import Array
 
 from prssm.data import windows
 from prssm.data.record import Record
-from prssm.models.elbo import Objective, StateSpaceModel, TrainingData
+from prssm.models.elbo import Draws, Objective, StateSpaceModel, TrainingData
 from prssm.models.prssm_config import PAPER
 from prssm.models.prssm_start import random_model
 from prssm.models.transition import Dynamics
@@ -75,26 +75,28 @@ def _batch_first_step(dynamics: Dynamics, x: Array, u: Array) -> tuple[Array, Ar
     return dynamics.mean(x.T, u.T).T + deviation, variance + dynamics.process_var
 
 
-def make(work: Work, seed: int = 0) -> tuple[StateSpaceModel, TrainingData]:
+def make(work: Work, seed: int = 0, shared: bool = False) -> tuple[StateSpaceModel, TrainingData]:
     """A model at the start of training and a record of noise: how long a step takes does not depend on either."""
     rng = np.random.default_rng(seed)
     rows = 2 * work.horizon
     record = Record(rng.normal(size=(rows, work.input_dim)), rng.normal(size=(rows, work.output_dim)))
-    config = PAPER.replace(latent_dim=work.latent_dim, inducing=work.points, horizon=work.horizon)
+    config = PAPER.replace(latent_dim=work.latent_dim, inducing=work.points, horizon=work.horizon,
+                           shared_inducing=shared)
     model = random_model(config, work.input_dim, work.output_dim, rng)
     return jax.tree.map(jnp.asarray, model), TrainingData.of(windows.sliding([record], work.horizon))
 
 
-def objective(work: Work, engine: str) -> Objective:
-    plan = Objective(work.horizon, work.batch, work.samples, PAPER.recognition_window)
+def objective(work: Work, engine: str, draws: Draws = "step") -> Objective:
+    plan = Objective(work.horizon, work.batch, work.samples, PAPER.recognition_window, draws=draws)
     if engine == "batch-first":
         return BatchFirst(**vars(plan))
     return replace(plan, engine=engine)
 
 
-def value_and_gradient(work: Work, engine: str) -> Callable[[StateSpaceModel, TrainingData, Array], tuple[Array, Any]]:
+def value_and_gradient(work: Work, engine: str,
+                       draws: Draws = "step") -> Callable[[StateSpaceModel, TrainingData, Array], tuple[Array, Any]]:
     """One iteration without the optimiser, compiled."""
-    return jax.jit(jax.value_and_grad(partial(_negative, objective(work, engine))))
+    return jax.jit(jax.value_and_grad(partial(_negative, objective(work, engine, draws))))
 
 
 def _negative(plan: Objective, model: StateSpaceModel, data: TrainingData, key: Array) -> Array:

@@ -1,8 +1,6 @@
 """The speed benchmark: what it compares computes the same thing, and its page says what the record says."""
 
-import importlib.util
-import sys
-from pathlib import Path
+from importlib import import_module
 
 import jax
 import numpy as np
@@ -10,19 +8,9 @@ import pytest
 
 from prssm.foundation.precision import double_precision
 
-FOLDER = Path(__file__).parents[2] / "benchmarks"
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
 
 def test_the_obvious_way_computes_what_the_others_compute():
-    work_module = load("speed_work")
+    work_module = import_module("speed_work")
     work = work_module.Work(2, 1, 1, 4, 3, 2, 17)
     with double_precision():
         model, data = work_module.make(work)
@@ -41,6 +29,7 @@ def record():
     return {
         "provenance": {"machine": "a machine", "device": "cpu", "commit": "abc", "versions": {"jax": "1"}},
         "native": "built", "load_before": (0.1, 0, 0), "load_after": (0.2, 0, 0), "seconds": 3.0, "iterations": rows,
+        "shared": [{"work": "S", "draws": "step", "own": times, "shared": {"min_ms": 2.0, "median_ms": 2.5}}],
         "agreement": [{"work": "R", "engine": "native", "states": 1e-16, "gradient": 2e-15}],
         "growth": [{"size": size, "factor": factor, **times} for size, factor in sizes],
         "restarts": {"count": 8, **times}, "free_run": {"steps": 10, "samples": 2, **times},
@@ -49,8 +38,20 @@ def record():
 
 
 def test_ratios_are_to_the_obvious_way_in_the_same_precision(record):
-    page = load("speed_page").page(record)
+    page = import_module("speed_page").page(record)
     assert "| C++ (`native-single`) | float64, float32 | 10.0 (20.0) | 12.0 |" in page
     assert "| C++ (`native`) | float64 | 25.0 (50.0) | 8.0 |" in page
     assert "1.50 GiB" in page
+    assert "| S | step | 5.0 (6.0) | 2.0 (2.5) | 2.5 |" in page
     assert "commit abc" in page
+
+
+def test_the_page_keeps_what_other_commands_have_written(record):
+    sections, speed_page = import_module("page_sections"), import_module("speed_page")
+    old = sections.with_section(speed_page.page(record), "gpu", "## On a GPU\n\nfast")
+    old = sections.with_section(old, "gpu", "## On a GPU\n\nfaster")  # in the place of the first
+    new = speed_page.page(record, f"{old}\nsomething else")
+    assert new.count("<!-- gpu:begin -->\n## On a GPU\n\nfaster\n<!-- gpu:end -->") == 1
+    assert new.count("fast") == speed_page.page(record).count("fast") + 1
+    assert "something else" not in new
+    assert speed_page.page(record, new) == new  # nothing grows

@@ -23,10 +23,11 @@ def make_mean(name, dx, du, rng):
 
 
 def make_transition(dx, du, points, kernel="squared-exponential", mean="identity", seed=0, z_std=0.1, process_std=0.05,
-                    covariance="diagonal"):
+                    covariance="diagonal", shared=False):
     rng = np.random.default_rng(seed)
-    kernels = jax.vmap(lambda _: KERNELS[kernel](dx + du, 0.6, 1.2))(jnp.arange(dx))
-    zeta = jnp.asarray(rng.uniform(-2, 2, (dx, points, dx + du)))
+    sets = 1 if shared else dx
+    kernels = jax.vmap(lambda _: KERNELS[kernel](dx + du, 0.6, 1.2))(jnp.arange(sets))
+    zeta = jnp.asarray(rng.uniform(-2, 2, (sets, points, dx + du)))
     if covariance == "diagonal":
         inducing = DiagonalInducing(jnp.asarray(0.3 * rng.normal(size=(dx, points))), jnp.full((dx, points), np.log(z_std)))
     else:

@@ -47,6 +47,7 @@ def test_arrays_that_do_not_fit_are_named(change, message):
 @pytest.mark.parametrize(("change", "message"), [
     (lambda a: a._replace(u=a.u[:, :, :2]), r"u: expected \(4, 1, 3\), got \(4, 1, 2\)"),
     (lambda a: a._replace(white=a.white[:, :4]), r"white: expected \(2, 5, 5\), got \(2, 4, 5\)"),
+    (lambda a: a._replace(zeta=a.zeta[:1]), r"precision: expected \(1, 3\), got \(2, 3\)"),
     (lambda a: a._replace(eps=a.eps[0]), r"eps: expected \(T, Dx, B\), got \(2, 3\)"),
     (lambda a: a._replace(spread=a.spread[:, :3, :3]), r"spread: expected \(2, 5, 5\), got \(2, 3, 3\)"),
     (lambda a: a._replace(bias=a.bias.astype(jnp.float32)), "bias: its type differs"),

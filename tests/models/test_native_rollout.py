@@ -5,15 +5,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rollout_cases import MEANS, loss, make_inputs, make_transition, need_native_library, value_and_slopes
 
 import prssm
 from prssm.foundation.precision import double_precision
 from prssm.gp.kernels import SquaredExponential
-from prssm.gp.sparse import Posterior
+from prssm.gp.sparse import Posterior, SparseGP
 from prssm.models.native import library
+from prssm.models.native.engine import native_rollout
 from prssm.models.rollout import rollout
 from prssm.models.transition import Dynamics, Transition, ZeroMean
 
@@ -26,19 +27,38 @@ def _library():
     need_native_library()
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(dx=st.integers(1, 5), du=st.integers(0, 3), points=st.integers(1, 25), steps=st.integers(1, 40),
        batch=st.integers(1, 40), mean=st.sampled_from(MEANS), covariance=st.sampled_from(["diagonal", "full"]),
-       consistent=st.booleans(), seed=st.integers(0, 1000))
+       consistent=st.booleans(), shared=st.booleans(), seed=st.integers(0, 1000))
+@example(dx=3, du=1, points=6, steps=9, batch=11, mean="linear", covariance="full", consistent=True, shared=True, seed=0)
+@example(dx=3, du=1, points=6, steps=9, batch=11, mean="linear", covariance="full", consistent=False, shared=True, seed=0)
 def test_value_and_gradient_equal_those_of_the_differentiated_scan(dx, du, points, steps, batch, mean, covariance,
-                                                                    consistent, seed):
+                                                                    consistent, shared, seed):
     with double_precision():
-        transition = make_transition(dx, du, points, "squared-exponential", mean, seed, covariance=covariance)
+        transition = make_transition(dx, du, points, "squared-exponential", mean, seed, covariance=covariance, shared=shared)
         inputs = make_inputs(dx, du, steps, batch, seed)
         draws = jax.random.normal(jax.random.key(seed), (dx, points, batch)) if consistent else None
         oracle, native = (value_and_slopes(transition, *inputs, name, draws) for name in ("scan", "native"))
         for expected, got in zip(*map(jax.tree.leaves, (oracle, native)), strict=True):
             np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9 * (1 + float(np.abs(expected).max(initial=0))))
+
+
+def test_shared_inducing_inputs_are_those_of_each_dimension_where_all_are_equal():
+    """The value is the same; what is shared has the sum of the gradients of its copies, the rest its own."""
+    with double_precision():
+        shared, inputs = make_transition(3, 1, 5, covariance="full", shared=True), make_inputs(3, 1, 6, 10)
+        gp = shared.gp
+        kernel, zeta = jax.tree.map(lambda leaf: jnp.repeat(leaf, 3, axis=0), (gp.kernel, gp.zeta))
+        copies = Transition(SparseGP(kernel, zeta, gp.inducing), shared.mean, shared.log_process_std)
+        value, (got, *_) = value_and_slopes(shared, *inputs, "native")
+        expected_value, (expected, *_) = value_and_slopes(copies, *inputs, "native")
+    assert float(value) == pytest.approx(float(expected_value), rel=1e-12)
+    got, expected = jax.tree.map(np.asarray, (got, expected))
+    summed = jax.tree.map(lambda copies: copies.sum(axis=0, keepdims=True), (expected.gp.kernel, expected.gp.zeta))
+    pairs = [((got.gp.kernel, got.gp.zeta), summed), (got.gp.inducing, expected.gp.inducing)]
+    for ours, theirs in pairs:
+        jax.tree.map(lambda one, other: np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9), ours, theirs)
 
 
 def contracting(points, steps, batch):
@@ -84,10 +104,11 @@ def test_far_from_all_data_the_kernel_vanishes():
     np.testing.assert_array_equal(states[1], states[0])  # all that is left is the prior mean, the identity
 
 
-def test_the_floor_of_the_variance_passes_no_gradient():
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_floor_of_the_variance_passes_no_gradient(shared):
     """With W too large, k_xx - |a|^2 is negative near the inducing inputs and positive far away: both happen here."""
     with double_precision():
-        dynamics = condition(make_transition(2, 1, 6, covariance="full"))
+        dynamics = condition(make_transition(2, 1, 6, covariance="full", shared=shared))
         dynamics = Dynamics(Posterior(dynamics.gp.kernel, dynamics.gp.zeta, 1.3 * dynamics.gp.white, dynamics.gp.mean,
                                       dynamics.gp.spread), dynamics.mean, dynamics.process_var)
         inputs = make_inputs(2, 1, 9, 21)
@@ -179,12 +200,35 @@ def test_a_state_that_is_not_finite_stays_in_its_trajectory(first):
     assert not finite[3]
 
 
-def test_training_with_it_is_training_with_the_oracle():
+OPTIONS = {"latent_dim": 1, "inducing": 3, "samples": 2, "batch": 2, "horizon": 8, "recognition_window": 2,
+           "recognition_hidden": 2, "iterations": 4, "restarts": 2}
+
+
+def noise(seed):
+    rng = np.random.default_rng(seed)
+    return prssm.Record(rng.normal(size=60), rng.normal(size=60))
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """A model, and a list that grows whenever JAX traces a native rollout: only then is it called from Python."""
+    traces = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("prssm.models.rollout.native_rollout", lambda *a, **k: traces.append(1) or native_rollout(*a, **k))
+        yield prssm.PRSSM("paper", **OPTIONS, engine="native").fit(noise(0)), traces
+
+
+def test_training_with_it_is_training_with_the_oracle(trained):
     """Some steps of Adam on a stochastic ELBO, two restarts at once: the parameters agree to many digits."""
-    rng = np.random.default_rng(0)
-    record = prssm.Record(rng.normal(size=60), rng.normal(size=60))
-    options = {"latent_dim": 1, "inducing": 3, "samples": 2, "batch": 2, "horizon": 8, "recognition_window": 2,
-               "recognition_hidden": 2, "iterations": 4, "restarts": 2}
-    oracle, native = (prssm.PRSSM("paper", **options, engine=name).fit(record) for name in ("scan", "native"))
+    oracle, (native, _) = prssm.PRSSM("paper", **OPTIONS, engine="scan").fit(noise(0)), trained
     for a, b in zip(*(jax.tree.leaves(model.mixture_.models) for model in (oracle, native)), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-8)
+
+
+def test_a_fit_to_other_data_with_another_seed_and_schedule_compiles_nothing_anew(trained):
+    _, traces = trained
+    before = len(traces)
+    other = {"iterations": 13, "learning_rate": 0.01, "final_learning_rate": 0.002, "kl_warmup": 0.2, "gradient_clip": 3.0,
+             "z_std": 0.2, "seed": 5}
+    prssm.PRSSM("paper", **(OPTIONS | other), engine="native").fit(noise(1))
+    assert len(traces) == before > 0

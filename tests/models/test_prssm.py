@@ -8,8 +8,10 @@ import pytest
 
 import prssm
 from prssm.foundation.errors import DataError, ModelFileError, OptionError, TrainingInterrupted
+from prssm.foundation.precision import double_precision
 from prssm.gp.kernels import Stationary
 from prssm.models.prssm_config import PAPER
+from prssm.models.rollout import rollout
 
 SMALL = {"latent_dim": 2, "inducing": 6, "samples": 5, "batch": 4, "horizon": 30, "recognition_window": 8,
          "recognition_hidden": 8, "iterations": 5, "restarts": 2, "simulation_samples": 50}
@@ -63,9 +65,27 @@ def test_the_first_outputs_start_the_simulation(learnt):
     assert moved[0] > 0.3
 
 
+def test_stepping_from_the_first_samples_is_the_free_run_without_noise(learnt):
+    record = saturating_drive(40, seed=1)
+    stepper = learnt.stepper()
+    x, outputs = stepper.start(record.u[:8], record.y[:8]), []
+    for u in record.u:
+        step = stepper(x, u)
+        x = step.state
+        outputs.append(step.output)
+    best = jax.tree.map(lambda leaf: leaf[0], learnt.mixture_.models)
+    scaled = learnt.scaler_.scale(record)
+    with double_precision():
+        x1 = best.first_state(scaled.y[:8], scaled.u[:8])[0][:, None]
+        inputs = jnp.asarray(scaled.u)[:, :, None]
+        states = rollout(best.transition.condition(), x1, inputs, jnp.zeros((40, 2, 1)))
+        expected = learnt.scaler_.outputs(np.asarray(best.emission(states, inputs))[:, :, 0])
+    np.testing.assert_allclose(outputs, expected, rtol=1e-7, atol=1e-9)
+
+
 EVERYTHING = SMALL | {"start": "linear", "mean": "linear", "emission": "linear", "inducing_covariance": "full",
                       "draws": "trajectory", "likelihood": "predictive", "restarts": 3, "members": 2, "folds": 2,
-                      "fold_restarts": 2}
+                      "fold_restarts": 2, "shared_inducing": True}
 
 
 def test_a_calibrated_mixture_around_a_linear_model_is_saved_whole(tmp_path):
@@ -74,6 +94,8 @@ def test_a_calibrated_mixture_around_a_linear_model_is_saved_whole(tmp_path):
     assert len(model.training_.outcomes) == 3 + 2 * 2
     assert model.training_.kept < 3  # no model of a fold is ever the model
     assert model.mixture_.models.log_output_std.shape == (2, 1)
+    gp = model.mixture_.models.transition.gp
+    assert (gp.zeta.shape, gp.inducing.mean.shape) == ((2, 1, 6, 3), (2, 2, 6))  # one set of inputs, outputs for each
     assert model.calibration_.factor[0] != 1.0
     again = prssm.load(model.save(tmp_path / "m.prssm"))
     for name in ("mean", "std", "samples", "state_mean"):

@@ -18,11 +18,12 @@ from prssm.models.rollout import rollout
 @settings(max_examples=5, deadline=None)
 @given(dx=st.integers(1, 3), du=st.integers(0, 2), points=st.integers(1, 5), steps=st.integers(2, 6),
        batch=st.integers(1, 4), kernel=st.sampled_from(sorted(KERNELS)), mean=st.sampled_from(MEANS),
-       covariance=st.sampled_from(["diagonal", "full"]), consistent=st.booleans(), seed=st.integers(0, 1000))
+       covariance=st.sampled_from(["diagonal", "full"]), consistent=st.booleans(), shared=st.booleans(),
+       seed=st.integers(0, 1000))
 def test_the_adjoint_equals_the_differentiated_scan(dx, du, points, steps, batch, kernel, mean, covariance,
-                                                     consistent, seed):
+                                                     consistent, shared, seed):
     with double_precision():
-        transition = make_transition(dx, du, points, kernel, mean, seed, covariance=covariance)
+        transition = make_transition(dx, du, points, kernel, mean, seed, covariance=covariance, shared=shared)
         inputs = make_inputs(dx, du, steps, batch, seed)
         draws = jax.random.normal(jax.random.key(seed), (dx, points, batch)) if consistent else None
         results = [value_and_slopes(transition, *inputs, engine, draws) for engine in ("scan", "adjoint")]

@@ -8,11 +8,16 @@ with V lower triangular. With k = k(zeta, x) and a = W k, a function value has
 
 what the inducing points cannot say of f(x), plus what is not known of them. Every entry of a, m and V is of order one
 however ill-conditioned K is, which is what makes single precision safe.
+
+Many functions at once are one tree whose arrays lead with their number. A kernel and inducing inputs that all of them
+share lead with one instead.
 """
 
 from abc import abstractmethod
+from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -23,6 +28,8 @@ from prssm.gp.linalg import whitener
 
 class Inducing(eqx.Module):
     """The distribution q(z) of the inducing outputs."""
+
+    mean: eqx.AbstractVar[Float[Array, " P"]]
 
     @abstractmethod
     def whitened(self, white: Float[Array, "P P"]) -> tuple[Float[Array, " P"], Float[Array, "P P"]]:
@@ -95,3 +102,21 @@ class SparseGP(eqx.Module):
         """Marginalise z ~ q(z) out of p(f | z)."""
         white = whitener(self.kernel.gram(self.zeta))
         return Posterior(self.kernel, self.zeta, white, *self.inducing.whitened(white))
+
+
+def condition_all(gps: SparseGP) -> Posterior:
+    """`condition` for many GPs; what they share is factored once and stays shared."""
+    white = jax.vmap(lambda kernel, zeta: whitener(kernel.gram(zeta)))(gps.kernel, gps.zeta)
+    mean, spread = jax.vmap(lambda inducing, white: inducing.whitened(white))(
+        gps.inducing, _for_each(white, len(gps.inducing.mean)))
+    return Posterior(gps.kernel, gps.zeta, white, mean, spread)
+
+
+def unshared(gps: Posterior) -> Posterior:
+    """The same GPs, each with its own copy of what they share."""
+    kernel, zeta, white = (_for_each(part, len(gps.mean)) for part in (gps.kernel, gps.zeta, gps.white))
+    return Posterior(kernel, zeta, white, gps.mean, gps.spread)
+
+
+def _for_each(shared: Any, count: int) -> Any:
+    return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (count, *leaf.shape[1:])), shared)

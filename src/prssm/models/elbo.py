@@ -190,5 +190,5 @@ def whitened(error: Array, noise_var: Array, measured: Array, correlation: Array
 
 def one_function_each(dynamics: Dynamics, key: PRNGKeyArray, trajectories: int) -> Dynamics:
     """The dynamics with one draw of all inducing outputs for each trajectory."""
-    shape = (*dynamics.gp.zeta.shape[:2], trajectories)
+    shape = (*dynamics.gp.mean.shape, trajectories)
     return dynamics.drawn(jax.random.normal(key, shape, dynamics.gp.zeta.dtype))

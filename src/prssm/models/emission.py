@@ -18,6 +18,10 @@ class Emission(eqx.Module):
     @abstractmethod
     def __call__(self, x: Float[Array, "T Dx B"], u: Float[Array, "T Du B"]) -> Float[Array, "T Dy B"]: ...
 
+    def affine(self, latent_dim: int, input_dim: int) -> tuple[Float[Array, "Dy Din"], Float[Array, " Dy"]] | None:
+        """C and c of g(x, u) = C [x; u] + c; None where it is another."""
+        return None
+
 
 class Selector(Emission):
     """g(x) = C x with C = [I, 0]: the first Dy states are noise-free sensor readings."""
@@ -26,6 +30,9 @@ class Selector(Emission):
 
     def __call__(self, x: Float[Array, "T Dx B"], u: Float[Array, "T Du B"]) -> Float[Array, "T Dy B"]:
         return x[:, : self.output_dim]
+
+    def affine(self, latent_dim: int, input_dim: int) -> tuple[Array, Array]:
+        return jnp.eye(self.output_dim, latent_dim + input_dim), jnp.zeros(self.output_dim)
 
 
 class LinearEmission(Emission):
@@ -38,6 +45,9 @@ class LinearEmission(Emission):
     def __call__(self, x: Float[Array, "T Dx B"], u: Float[Array, "T Du B"]) -> Float[Array, "T Dy B"]:
         seen = jnp.einsum("yx,txb->tyb", self.states, x) + jnp.einsum("yu,tub->tyb", self.inputs, u)
         return seen + self.offset[:, None]
+
+    def affine(self, latent_dim: int, input_dim: int) -> tuple[Array, Array]:
+        return jnp.concatenate([self.states, self.inputs], axis=1), self.offset
 
 
 class PointwiseEmission(Emission):

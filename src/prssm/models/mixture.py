@@ -24,7 +24,7 @@ class Mixture(eqx.Module):
 
     def run(self, u: np.ndarray, y_start: np.ndarray, count: int, seed: int) -> Simulated:
         """A free run of `count` trajectories over scaled inputs (T, Du)."""
-        means, log_stds = self._first_states(u, y_start)
+        means, log_stds = self.first_states(u, y_start)
         share = -(-count // len(means))
         runs = _free_runs(self.models, means, log_stds, u, jax.random.key(seed), share, self.draws)
         states, outputs, drawn, noise_var = (np.asarray(part) for part in runs)
@@ -36,7 +36,7 @@ class Mixture(eqx.Module):
             samples=np.transpose(drawn[:, :, shown], (2, 0, 1)),
             state_mean=best.mean(axis=2), state_std=best.std(axis=2, ddof=1))
 
-    def _first_states(self, u: np.ndarray, y_start: np.ndarray) -> tuple[Array, Array]:
+    def first_states(self, u: np.ndarray, y_start: np.ndarray) -> tuple[Array, Array]:
         """q(x_1) of every member; the prior N(0, I) where there is no recognition model or nothing was measured."""
         if self.window == 0 or np.isnan(y_start).all():
             blank = jnp.zeros_like(self.models.transition.log_process_std)

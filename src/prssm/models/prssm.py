@@ -20,6 +20,7 @@ from prssm.models.mixture import Mixture
 from prssm.models.prssm_config import DEFAULT, PAPER, PRSSMConfig
 from prssm.models.prssm_start import Starts, blank_model
 from prssm.models.selection import Trained, choose
+from prssm.models.stepper import Stepper
 from prssm.training.checkpoint import fingerprint
 from prssm.training.log import TrainingLog
 from prssm.training.optimise import PerRestart, Schedule, optimise_all
@@ -89,6 +90,11 @@ class PRSSM(Estimator):
         assert run.samples is not None
         samples_y = self.calibration_.samples(run.samples, run.mean)
         return replace(run, std=self.calibration_.std(run.std), samples=samples_y)
+
+    def stepper(self) -> Stepper:
+        """One step at a time, for a controller: some microseconds a step of the mean, by the best model of the mixture."""
+        self._check_fitted()
+        return Stepper(self.mixture_, self.scaler_)
 
     def findings(self) -> list[tuple[str, str]]:
         if not self.held_out_:

@@ -27,6 +27,8 @@ class PRSSMConfig(Options):
     mean: str = option("identity", "prior mean of the transition", choices=("identity", "zero", "linear"))
     inducing_covariance: str = option("diagonal", "covariance of q(z): 'diagonal', or 'full' of the whitened z",
                                       choices=("diagonal", "full"))
+    shared_inducing: bool = option(False, "one kernel and one set of inducing inputs for all latent dimensions; means and "
+                                   "covariances of q(z) stay each dimension's own")
     draws: str = option("step", "the function is drawn anew at every 'step', or once for each 'trajectory'",
                         choices=("step", "trajectory"))
     emission: str | Callable = option("selector", "'selector': the first states are the outputs; "

@@ -70,8 +70,8 @@ def stacked(trees: Sequence[Any]) -> Any:
 def random_model(config: PRSSMConfig, input_dim: int, output_dim: int, rng: np.random.Generator) -> StateSpaceModel:
     """Random start as in the paper's table: a random walk whose transition is nearly the identity."""
     dx, din = config.latent_dim, config.latent_dim + input_dim
-    zeta = rng.uniform(-config.zeta_range, config.zeta_range, (dx, config.inducing, din))
-    gp = SparseGP(_kernels(config, dx, din), zeta, _inducing(config, rng))
+    zeta = rng.uniform(-config.zeta_range, config.zeta_range, (_sets(config), config.inducing, din))
+    gp = SparseGP(_kernels(config, din), zeta, _inducing(config, rng))
     transition = Transition(gp, _mean(config, input_dim), np.full(dx, np.log(config.process_std)))
     recognition = None
     if config.scheme == "stochastic":
@@ -87,8 +87,8 @@ def linear_model(config: PRSSMConfig, linear: LinearStart, rng: np.random.Genera
     """A linear model with a GP on the states and inputs that it visits."""
     linear = linear.with_spare_states(config.latent_dim, rng)
     dx, din = linear.weight.shape
-    zeta = np.stack([linear.places(config.inducing, config.zeta_range, rng) for _ in range(dx)])
-    gp = SparseGP(_kernels(config, dx, din), zeta, _inducing(config, rng))
+    zeta = np.stack([linear.places(config.inducing, config.zeta_range, rng) for _ in range(_sets(config))])
+    gp = SparseGP(_kernels(config, din), zeta, _inducing(config, rng))
     transition = Transition(gp, LinearMean(linear.weight, linear.bias), np.full(dx, np.log(config.process_std)))
     recognition = None
     if config.scheme == "stochastic":
@@ -98,10 +98,15 @@ def linear_model(config: PRSSMConfig, linear: LinearStart, rng: np.random.Genera
                            np.zeros_like(linear.log_output_std))
 
 
-def _kernels(config: PRSSMConfig, latent_dim: int, input_dim: int) -> Kernel:
+def _sets(config: PRSSMConfig) -> int:
+    """How many kernels and sets of inducing inputs there are."""
+    return 1 if config.shared_inducing else config.latent_dim
+
+
+def _kernels(config: PRSSMConfig, input_dim: int) -> Kernel:
     factory = KERNELS[config.kernel] if isinstance(config.kernel, str) else config.kernel
     one = factory(input_dim, config.signal_std, config.lengthscale)
-    return jax.tree.map(lambda leaf: np.stack([leaf] * latent_dim), one)
+    return jax.tree.map(lambda leaf: np.stack([leaf] * _sets(config)), one)
 
 
 def _inducing(config: PRSSMConfig, rng: np.random.Generator) -> Inducing:

@@ -34,9 +34,11 @@ def rollout(dynamics: Dynamics, x1: Float[Array, "Dx B"], u: Float[Array, "T Du 
         kind = next((name for name, why_not in _COMPILED.items() if why_not(dynamics) is None), "adjoint")
     elif kind in _COMPILED and (reason := _COMPILED[kind](dynamics)):
         raise OptionError(f"option engine: expected one that can run here, got {engine!r}: {reason}")
-    if kind in _COMPILED:
-        run_compiled = native_rollout if kind == "native" else cuda_rollout
-        return run_compiled(dynamics, x1, u, eps, single=bool(single))
+    if kind == "native":
+        return native_rollout(dynamics, x1, u, eps, single=bool(single))
+    dynamics = dynamics.unshared()  # only the native engine makes use of what dimensions share
+    if kind == "cuda":
+        return cuda_rollout(dynamics, x1, u, eps, single=bool(single))
     run = _scan if kind == "scan" else _adjoint
     return run(dynamics, x1, u, eps.astype(x1.dtype))
 

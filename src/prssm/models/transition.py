@@ -1,6 +1,7 @@
 """x_{t+1} = f(x_t, u_t) + process noise: an independent sparse GP for each latent dimension around a prior mean.
 
-Arrays of all dimensions are stacked, the latent dimension leads; batches of states come last (`Dx B`).
+Arrays of all dimensions are stacked, the latent dimension leads; batches of states come last (`Dx B`). A kernel and
+inducing inputs that all dimensions share lead with one instead.
 """
 
 from abc import abstractmethod
@@ -10,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from prssm.gp.sparse import Posterior, SparseGP
+from prssm.gp.sparse import Posterior, SparseGP, condition_all, unshared
 
 
 class Mean(eqx.Module):
@@ -67,16 +68,22 @@ class Dynamics(eqx.Module):
     def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> tuple[Array, Array]:
         """Mean and variance of x_{t+1}, process noise included."""
         xu = jnp.concatenate([x, u])
-        deviation, variance = jax.vmap(lambda gp: gp(xu))(self.gp)
+        deviation, variance = jax.vmap(lambda gp: gp(xu))(unshared(self.gp))
         return self.mean(x, u) + deviation, variance + self.process_var[:, None]
 
     def drawn(self, noise: Float[Array, "Dx P B"]) -> "Dynamics":
         """One function for each trajectory of a batch, as far as the inducing points determine it."""
-        return Dynamics(jax.vmap(Posterior.drawn)(self.gp, noise), self.mean, self.process_var)
+        gp = self.gp
+        v = jax.vmap(Posterior.drawn)(unshared(gp), noise).mean
+        return Dynamics(Posterior(gp.kernel, gp.zeta, gp.white, v, None), self.mean, self.process_var)
+
+    def unshared(self) -> "Dynamics":
+        """The same dynamics, with a copy of kernel and inducing inputs for each dimension where they are shared."""
+        return Dynamics(unshared(self.gp), self.mean, self.process_var)
 
     def kl(self) -> Float[Array, ""]:
         """Sum over latent dimensions of KL(q(z_d) || p(z_d))."""
-        return jnp.sum(jax.vmap(Posterior.kl)(self.gp))
+        return jnp.sum(jax.vmap(Posterior.kl)(unshared(self.gp)))
 
 
 class Transition(eqx.Module):
@@ -87,4 +94,4 @@ class Transition(eqx.Module):
     log_process_std: Float[Array, " Dx"]
 
     def condition(self) -> Dynamics:
-        return Dynamics(jax.vmap(SparseGP.condition)(self.gp), self.mean, jnp.exp(2.0 * self.log_process_std))
+        return Dynamics(condition_all(self.gp), self.mean, jnp.exp(2.0 * self.log_process_std))

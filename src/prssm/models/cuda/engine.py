@@ -27,7 +27,7 @@ def why_not(dynamics: Dynamics) -> str | None:
         return f"it runs on a GPU, JAX computes on the {_platform()}"
     if reason := not_compiled(dynamics) or library.why_not():
         return reason
-    dx, points, din = dynamics.gp.zeta.shape
+    dx, (_, points, din) = len(dynamics.gp.mean), dynamics.gp.zeta.shape
     shape = Shape(dx, din - dx, points, 1, 1, dynamics.gp.spread is not None, dynamics.gp.mean.ndim == 3)
     if _points_per_thread(shape, np.dtype(np.float64)) == 0:
         return f"{points} inducing points need more shared memory than this GPU has"

@@ -96,8 +96,17 @@ class Call {
 
   Parameters parameters(int64_t model) const {
     auto read = [&](Argument name) { return in[name].as_double(model, models); };
-    return {read(kZeta), read(kPrecision), read(kVariance), read(kWhite),
+    auto of_each = [&](Argument name) { return copies(read(name), shape.dx / shape.sets()); };
+    return {of_each(kZeta), of_each(kPrecision), of_each(kVariance), of_each(kWhite),
             shape.own_mean ? std::vector<double>() : read(kMean), read(kSpread), read(kWeight), read(kBias), read(kProcessVar)};
+  }
+
+  // The gradient of an array from that of its copies.
+  void assign_sum(Argument name, int64_t model, const std::vector<double>& values) const {
+    const size_t size = values.size() / static_cast<size_t>(shape.dx / shape.sets());
+    std::vector<double> sum(values.begin(), values.begin() + static_cast<int64_t>(size));
+    for (size_t i = size; i < values.size(); ++i) sum[i % size] += values[i];
+    out[name].assign(model, models, sum);
   }
 
   std::vector<Array> in, out;
@@ -107,13 +116,20 @@ class Call {
   ffi::DataType type = ffi::F32;  // of states, inputs and noise
 
  private:
+  static std::vector<double> copies(const std::vector<double>& values, int64_t count) {
+    std::vector<double> result;
+    for (int64_t i = 0; i < count; ++i) result.insert(result.end(), values.begin(), values.end());
+    return result;
+  }
+
   void read_shape(bool forward) {
     const Dims &eps = in[kEps].dims, &u = in[kU].dims, &zeta = in[kZeta].dims;
     if (eps.size() != 3) throw Mistake{"eps: expected (T, Dx, B), got " + text(eps)};
     if (u.size() != 3) throw Mistake{"u: expected (T, Du, B), got " + text(u)};
-    if (zeta.size() != 3) throw Mistake{"zeta: expected (Dx, P, Din), got " + text(zeta)};
+    if (zeta.size() != 3) throw Mistake{"zeta: expected (Dx or 1, P, Din), got " + text(zeta)};
     steps = eps[0], batch = eps[2], type = in[kStates].type;
-    shape = {eps[1], u[1], zeta[1], in[kSpread].size() > 0, in[kMean].dims.size() == 3};
+    shape = {eps[1], u[1], zeta[1], in[kSpread].size() > 0, in[kMean].dims.size() == 3,
+             zeta[0] == 1 && eps[1] > 1};
     if (steps < 1 || shape.dx < 1 || shape.points < 1) throw Mistake{"expected at least one step, state and inducing point"};
     if (type != ffi::F32 && type != ffi::F64) throw Mistake{"x1 or states: expected float32 or float64"};
     if (in.size() != (forward ? kGStates : kGStates + 1)) throw Mistake{"wrong number of arrays"};
@@ -122,9 +138,9 @@ class Call {
 
   void check(bool forward) const {
     const int64_t dx = shape.dx, du = shape.du, P = shape.points, din = shape.din(), T = steps, B = batch;
-    const int64_t V = shape.spread ? P : 0;
+    const int64_t V = shape.spread ? P : 0, sets = shape.sets();
     const Dims x1{dx, B}, states{T, dx, B}, mean = shape.own_mean ? Dims{dx, P, B} : Dims{dx, P};
-    const Dims wanted[] = {forward ? x1 : states, {T, du, B}, states, {dx, P, din}, {dx, din}, {dx}, {dx, P, P}, mean,
+    const Dims wanted[] = {forward ? x1 : states, {T, du, B}, states, {sets, P, din}, {sets, din}, {sets}, {sets, P, P}, mean,
                            {dx, V, V}, {dx, din}, {dx}, {dx}, states};
     for (size_t i = 0; i < in.size(); ++i) {
       const bool trajectory = i <= kEps || i == kGStates || (i == kMean && shape.own_mean);

@@ -18,15 +18,18 @@ from prssm.models.transition import Dynamics
 
 
 class Arrays(NamedTuple):
-    """What a compiled engine reads; the order is that of the native library."""
+    """What a compiled engine reads; the order is that of the native library.
+
+    S is Dx, or 1 where all dimensions share kernel and inducing inputs.
+    """
 
     x1: Float[Array, "Dx B"]
     u: Float[Array, "T Du B"]
     eps: Float[Array, "T Dx B"]
-    zeta: Float[Array, "Dx P Din"]
-    precision: Float[Array, "Dx Din"]  # 1 / length scale
-    variance: Float[Array, " Dx"]
-    white: Float[Array, "Dx P P"]
+    zeta: Float[Array, "S P Din"]
+    precision: Float[Array, "S Din"]  # 1 / length scale
+    variance: Float[Array, " S"]
+    white: Float[Array, "S P P"]
     mean: Float[Array, "Dx P"] | Float[Array, "Dx P B"]
     spread: Float[Array, "Dx V V"]  # V = P, or 0 where there is none
     weight: Float[Array, "Dx Din"]
@@ -61,7 +64,7 @@ def arrays_of(dynamics: Dynamics, x1: Array, u: Array, eps: Array, single: bool)
     """All that a compiled engine reads, checked; where `single`, trajectories and noise in single precision."""
     kind = jnp.dtype(jnp.float32) if single else x1.dtype
     gp, (weight, bias) = dynamics.gp, dynamics.mean.affine(*_sizes(dynamics))
-    spread = jnp.zeros((len(gp.zeta), 0, 0), gp.zeta.dtype) if gp.spread is None else gp.spread
+    spread = jnp.zeros((len(gp.mean), 0, 0), gp.zeta.dtype) if gp.spread is None else gp.spread
     mean = gp.mean if gp.mean.ndim == 2 else gp.mean.astype(kind)
     arrays = Arrays(x1.astype(kind), u.astype(kind), eps.astype(kind), gp.zeta, jnp.exp(-gp.kernel.log_lengthscale),
                     jnp.exp(2.0 * gp.kernel.log_std), gp.white, mean, spread, weight.astype(gp.zeta.dtype),
@@ -71,16 +74,16 @@ def arrays_of(dynamics: Dynamics, x1: Array, u: Array, eps: Array, single: bool)
 
 
 def _sizes(dynamics: Dynamics) -> tuple[int, int]:
-    dx, _, din = dynamics.gp.zeta.shape
-    return dx, din - dx
+    dx = len(dynamics.gp.mean)
+    return dx, dynamics.gp.zeta.shape[-1] - dx
 
 
 def _check(arrays: Arrays) -> None:
     """Shapes and types agree; the libraries check once more, but cannot say it at the place of the mistake."""
-    (dx, points, din), (steps, _, batch) = arrays.zeta.shape, arrays.eps.shape
-    spread = points if arrays.spread.size else 0
-    shapes = Arrays((dx, batch), (steps, din - dx, batch), (steps, dx, batch), (dx, points, din), (dx, din), (dx,),
-                    (dx, points, points), (dx, points, batch)[: arrays.mean.ndim], (dx, spread, spread),
+    (sets, points, din), (steps, _, batch), dx = arrays.zeta.shape, arrays.eps.shape, len(arrays.mean)
+    sets, spread = 1 if sets == 1 else dx, points if arrays.spread.size else 0
+    shapes = Arrays((dx, batch), (steps, din - dx, batch), (steps, dx, batch), (sets, points, din), (sets, din), (sets,),
+                    (sets, points, points), (dx, points, batch)[: arrays.mean.ndim], (dx, spread, spread),
                     (dx, din), (dx,), (dx,))
     for name, array, shape in zip(Arrays._fields, arrays, shapes, strict=True):
         if array.shape != shape:

@@ -33,9 +33,12 @@ template <class S>
 struct Model {
   int64_t dx, du, points, tiles;  // `points` as given, before padding
   bool spread, own_mean;          // V is there; each trajectory has its own m
+  bool shared;                    // all dimensions have the kernel, inducing inputs and W of the first
   const Dimension<S>* dimension;
   [[gnu::always_inline]] int64_t din() const { return dx + du; }
   [[gnu::always_inline]] int64_t padded() const { return kTile * tiles; }
+  [[gnu::always_inline]] int64_t sets() const { return shared ? 1 : dx; }  // of kernel and inducing inputs
+  [[gnu::always_inline]] int64_t set_of(int64_t d) const { return shared ? 0 : d; }
 };
 
 // The arrays of one model's trajectories, time leading and trajectories last. What is not wanted is null.

@@ -10,14 +10,16 @@
 
 namespace prssm {
 
-// Parameters or their gradients, as arrays whose latent dimension leads. `spread` and a shared `mean` may be empty.
+// Parameters or their gradients, as arrays whose latent dimension leads (also of what all dimensions share: then they hold
+// copies). `spread` and a `mean` that differs between trajectories are empty.
 struct Parameters {
   std::vector<double> zeta, precision, variance, white, mean, spread, weight, bias, process_var;
 };
 
 struct Shape {
   int64_t dx, du, points;
-  bool spread, own_mean;
+  bool spread, own_mean, shared;
+  int64_t sets() const { return shared ? 1 : dx; }  // of kernel and inducing inputs
   int64_t din() const { return dx + du; }
   int64_t tiles() const { return (points + kTile - 1) / kTile; }
 };
@@ -38,7 +40,8 @@ class PackedModel {
   }
 
   Model<S> model() const {
-    return {shape_.dx, shape_.du, shape_.points, shape_.tiles(), shape_.spread, shape_.own_mean, dimension_.data()};
+    return {shape_.dx, shape_.du, shape_.points, shape_.tiles(), shape_.spread, shape_.own_mean, shape_.shared,
+            dimension_.data()};
   }
 
  private:

@@ -121,8 +121,9 @@ void write_gradients(const Call& call, const Prepared<S>& all, int64_t groups, i
   });
   for (int64_t m = 0; m < call.model_count; ++m) {
     auto assign = [&](Argument name, const std::vector<double>& values) { call.out[name].assign(m, call.models, values); };
-    assign(kZeta, g[m].zeta), assign(kPrecision, g[m].precision), assign(kVariance, g[m].variance);
-    assign(kWhite, g[m].white), assign(kSpread, g[m].spread), assign(kWeight, g[m].weight), assign(kBias, g[m].bias);
+    call.assign_sum(kZeta, m, g[m].zeta), call.assign_sum(kPrecision, m, g[m].precision);
+    call.assign_sum(kVariance, m, g[m].variance), call.assign_sum(kWhite, m, g[m].white);
+    assign(kSpread, g[m].spread), assign(kWeight, g[m].weight), assign(kBias, g[m].bias);
     assign(kProcessVar, g[m].process_var);
     if (!call.shape.own_mean) assign(kMean, g[m].mean);
   }

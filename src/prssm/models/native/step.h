@@ -31,7 +31,7 @@ template <class S>
 class Step {
  public:
   struct Predicted {
-    Wide<S> mean, unsaid, variance;  // of the GP; process noise is in the variance
+    Wide<S> mean, variance;  // of the GP; process noise is in the variance
   };
 
   Step(const Model<S>& model, const Run<S>& run, int64_t block, Arena& arena)
@@ -70,17 +70,23 @@ class Step {
     for (int64_t i = 0; i < model.du; ++i) xu[model.dx + i] = load(input_at(run.u, t, i), count);
   }
 
-  Predicted predict(int64_t d) {
+  // e, a and what they leave unsaid, from the kernel and inducing inputs of dimension d.
+  void look(int64_t d) {
     const Dimension<S>& k = model.dimension[d];
     correlate(k);
     lower_times(k.white_rows, e, model.tiles, a);
-    const Wide<S> unsaid = all(k.variance) - dot(a, a, model.padded());
+    unsaid = all(k.variance) - dot(a, a, model.padded());
+  }
+
+  // Dimension d at what was looked at last.
+  Predicted predict(int64_t d) {
+    const Dimension<S>& k = model.dimension[d];
     Wide<S> variance = at_least_zero(unsaid) + k.process_var;
     if (model.spread) {
       transposed_times(k.spread_cols, a, model.tiles, c);
       variance += dot(c, c, model.padded());
     }
-    return {dot(mean + d * model.padded(), a, model.padded()), unsaid, variance};
+    return {dot(mean + d * model.padded(), a, model.padded()), variance};
   }
 
   const Model<S>& model;
@@ -88,6 +94,7 @@ class Step {
   const int64_t first;
   int64_t count;  // trajectories of this block: all lanes but in the last one
   Wide<S>*mean, *e, *a, *c, *x, *xu, *scaled;
+  Wide<S> unsaid;
 
  private:
   Wide<S> mean_of(int64_t d, int64_t p) const {

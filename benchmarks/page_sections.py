@@ -1,0 +1,21 @@
+"""Sections of docs/performance.md that commands other than speed.py write: each stands between two marker comments."""
+
+MARKERS = {
+    "time-to-accuracy": ("<!-- time-to-accuracy:begin -->", "<!-- time-to-accuracy:end -->"),
+    "gpu": ("<!-- gpu:begin -->", "<!-- gpu:end -->"),
+    "speed_gpu.py": ("<!-- GPU section: written by benchmarks/speed_gpu.py -->", "<!-- end of the GPU section -->")}
+
+
+def section(page: str, name: str) -> str:
+    """The section with its markers, or nothing where the page has none."""
+    begin, end = MARKERS[name]
+    if begin not in page or end not in page:
+        return ""
+    return begin + page.partition(begin)[2].partition(end)[0] + end + "\n"
+
+
+def with_section(page: str, name: str, text: str) -> str:
+    """The page with this section new: in its old place, or at the end."""
+    begin, end = MARKERS[name]
+    new, old = f"{begin}\n{text.strip()}\n{end}\n", section(page, name)
+    return page.replace(old.rstrip("\n"), new.rstrip("\n")) if old else f"{page.rstrip()}\n\n{new}"
