@@ -22,7 +22,8 @@ def run_on_dask(work: Callable[[Any], Any], jobs: Iterable[Any], address: str) -
     data set by its name, the data folder (PRSSM_DATA) on their machines.
     """
     client = connect(address)
-    to_come, futures = iter(jobs), {}
+    to_come = iter(jobs)
+    futures: dict[Any, Any] = {}
     try:
         from distributed import as_completed
 
