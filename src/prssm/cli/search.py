@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from prssm.cli.search_settings import DEFAULTS, SearchSettings
+from prssm.cli.search_settings import DEFAULTS, SEARCH_SETTINGS, SearchSettings
 from prssm.cli.settings import resolve
 from prssm.cli.words import note, wants_progress
-from prssm.foundation.errors import OptionError
+from prssm.foundation.errors import OptionError, did_you_mean
 
 if TYPE_CHECKING:
     from prssm.data.record import Record
@@ -41,11 +41,22 @@ def search(
         raise OptionError("--hold-out and --folds: give one of them, not both")
     if merged["workers"] < 1:
         raise OptionError(f"--workers: expected at least 1, got {merged['workers']}")
+    _check_words(method_options, merged)
     from prssm.cli.sources import training_and_test
 
     train, test = training_and_test(merged)
     found = _run(train, merged, method_options)
     _finish(found, train, test, merged, _command_line(merged, method_options))
+
+
+def _check_words(options: dict[str, Any], merged: dict[str, Any]) -> None:
+    """A misspelt option is compared with those of the methods and of the command."""
+    from prssm.evaluation.search_space import options_of, space_of
+
+    known = options_of(space_of(merged["over"], merged["method"]), merged["method"])
+    for name in options:
+        if name not in known:
+            raise OptionError(f"unknown option {name!r}.{did_you_mean(name, [*known, *SEARCH_SETTINGS])}")
 
 
 def _run(train: list[Record], merged: dict[str, Any], options: dict[str, Any]) -> Found:
@@ -77,7 +88,7 @@ def _finish(found: Found, train: list[Record], test: list[Record], merged: dict[
     folder, quiet = Path(merged["out"]), merged["quiet"]
     if not quiet:
         print_table(found_table(found, MOST_ROWS))
-        _tell_unfinished(found)
+        _tell_notes(found)
     best = found.best
     written = [write_options(folder, best, {name: merged[name] for name in DATA_SETTINGS})]
     chosen = None if merged["no_fit"] else refit(folder, best, train, test, wants_progress(quiet))
@@ -92,11 +103,15 @@ def _finish(found: Found, train: list[Record], test: list[Record], merged: dict[
     print(f"written: {', '.join(str(path) for path in [found.results.path, *written])}")
 
 
-def _tell_unfinished(found: Found) -> None:
+def _tell_notes(found: Found) -> None:
+    from prssm.report.search_tables import warning
+
     outcomes = [record["outcome"] for record in found.records]
     stopped, failed = outcomes.count("stopped"), outcomes.count("failed")
     if stopped or failed:
         note(f"{stopped} trials were stopped and {failed} failed; the page says why")
+    if warning(found):
+        note(warning(found))
 
 
 def _command_line(merged: dict[str, Any], options: dict[str, Any]) -> str:

@@ -21,7 +21,7 @@ from prssm.evaluation.proposers import OptunaProposer, all_trials
 from prssm.evaluation.results import Results
 from prssm.evaluation.runner import Unwatched, Watcher, events_of, needs_run, record_all
 from prssm.evaluation.search_choice import best_trial, check_criterion, cost
-from prssm.evaluation.search_space import Space, grid, methods_of, space_of
+from prssm.evaluation.search_space import Space, grid, methods_of, options_of, space_of
 from prssm.evaluation.stopping import bars_of
 from prssm.evaluation.trial import Base, Trial, TrialWork, baselines, blank_trial, trial_of
 from prssm.evaluation.validation import Validation
@@ -111,7 +111,7 @@ def _checked_base(base: Base, space: Space) -> Base:
     names = methods_of(space, base.method)
     for preset in next((dimension.values for dimension in space if dimension.name == "preset"), (base.preset,)):
         check_preset(preset, names)
-    known = list(dict.fromkeys(known for name in names for known in method(name).Config.names()))
+    known = options_of(space, base.method)
     searched = {dimension.name for dimension in space}
     options: dict[str, Any] = {}
     for key, value in base.options.items():

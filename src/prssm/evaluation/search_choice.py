@@ -75,3 +75,12 @@ def best_trial(records: Iterable[Record], by: str) -> Record:
     if not found[0].finished:
         raise TrainingError(f"none of the {len(tried)} trials finished; the first ended with: {tried[0]['reason']}")
     return found[0].best
+
+
+def unbeaten(records: Iterable[Record], by: str) -> list[str]:
+    """Names of the simple models that no configuration has beaten on the held-out data."""
+    records = list(records)
+    tried = configurations([record for record in records if not record["baseline"]], by)
+    best = next((found.cost for found in tried if found.finished), None)
+    simple = [record for record in records if record["baseline"] and record["outcome"] == OK]
+    return [record["label"] for record in simple if best is None or cost(record["metrics"], by) <= best]

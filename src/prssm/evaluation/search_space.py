@@ -100,6 +100,12 @@ def methods_of(space: Space, default_method: str) -> tuple[str, ...]:
     return next((dimension.values for dimension in space if dimension.name == "method"), (default_method,))
 
 
+def options_of(space: Space, default_method: str) -> list[str]:
+    """The options that at least one of the searched methods has."""
+    kinds = [method(name) for name in methods_of(space, default_method)]
+    return list(dict.fromkeys(known for kind in kinds for known in kind.Config.names()))
+
+
 def _words(name: str, value: Any) -> Choices:
     words = tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else tuple(value)
     for word in words:

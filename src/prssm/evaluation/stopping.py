@@ -83,5 +83,5 @@ class Evidence:
         check, value = len(self.curve) - 1, self.curve[-1]
         bar = self.bars[check] if check < len(self.bars) else None
         if bar is not None and value is not None and not value >= bar:
-            raise TrialStopped(f"stopped after {(check % CHECKS + 1) / CHECKS:.0%} of training: ELBO {value:.3f} a step, "
+            raise TrialStopped(f"after {(check % CHECKS + 1) / CHECKS:.0%} of training: ELBO {value:.3f} a step, "
                                f"below {bar:.3f} (the median of finished trials less {MARGIN:g})")

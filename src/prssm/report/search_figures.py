@@ -38,7 +38,7 @@ def draw_search(found: Found) -> Figure:
     for ax in (course, *panels):
         _score_axis(ax, tried, found.by)
         finish(figure, [ax], legend=False)
-    course.legend(loc="upper right", frameon=False, fontsize=9, labelcolor=TEXT, ncols=4)
+    course.legend(loc="upper right", frameon=False, fontsize=9, labelcolor=TEXT, ncols=5)
     return figure
 
 
@@ -69,17 +69,23 @@ def _course(ax: Axes, tried: Sequence[Mapping[str, Any]], found: Found) -> None:
     if lost:
         ax.plot(lost, [0.02] * len(lost), "x", color=TEXT, ms=5, label="stopped or failed", clip_on=False,
                 transform=ax.get_xaxis_transform())
-    for record, style in zip((r for r in found.records if r["baseline"] and r["outcome"] == OK), ("--", ":"), strict=False):
-        ax.axhline(_score(record, found.by), color=QUIET, ls=style, lw=1.2, label=record["label"])
+    _show_simple(ax, [r for r in found.records if r["baseline"] and r["outcome"] == OK], scores, found.by)
     ax.set(xlabel="trials, in the order in which they ended", ylabel=_score_name(found.by), xlim=(0.5, len(tried) + 0.5))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set_ylim(*_roomy(ax.get_ylim()))
 
 
-def _roomy(limits: tuple[float, float]) -> tuple[float, float]:
-    """Some room above, for the legend."""
-    low, high = limits
-    return low, high + 0.18 * (high - low)
+def _show_simple(ax: Axes, simple: Sequence[Mapping[str, Any]], scores: Sequence[float], by: str) -> None:
+    """Lines for the simple models; one far from all trials is named with its score, and does not squeeze the rest."""
+    low, high = (min(scores), max(scores)) if scores else (np.inf, -np.inf)
+    reach = high - low if high > low else abs(high)
+    near = [value for value in (_score(record, by) for record in simple) if low - reach <= value <= high + reach]
+    for record, style in zip(simple, ("--", ":"), strict=False):
+        ax.axhline(_score(record, by), color=QUIET, ls=style, lw=1.2, label=f"{record['label']}: {_score(record, by):.3g}")
+    shown_values = [*scores, *near]
+    if shown_values:
+        bottom, top = min(shown_values), max(shown_values)
+        room = (top - bottom) or abs(top) or 1.0
+        ax.set_ylim(bottom - 0.12 * room, top + 0.25 * room)  # the legend stands on top
 
 
 def _against(ax: Axes, dimension: Dimension, finished: Sequence[Mapping[str, Any]], by: str) -> None:
@@ -97,10 +103,10 @@ def _against(ax: Axes, dimension: Dimension, finished: Sequence[Mapping[str, Any
         scores = [score for mine, score in points if mine == value]
         ax.plot(place + jitter[np.arange(len(scores)) % 5], scores, "o", color=MEASURED, ms=4, alpha=0.7)
         ax.plot([place - 0.3, place + 0.3], [statistics.median(scores)] * 2, color=PREDICTED, lw=1.8)
-    ax.set_xticks(range(len(values)), [shown(value) for value in values])
+    long = max((len(shown(value)) for value in values), default=0) * len(values) > 26
+    slanted: dict[str, Any] = {"rotation": 18, "ha": "right", "rotation_mode": "anchor"} if long else {}
+    ax.set_xticks(range(len(values)), [shown(value) for value in values], **slanted)
     ax.set_xlim(-0.6, len(values) - 0.4)
-    if max((len(shown(value)) for value in values), default=0) * len(values) > 26:
-        ax.tick_params(axis="x", rotation=25)
 
 
 def _ordered(values: set[Any]) -> list[Any]:

@@ -54,6 +54,7 @@ def _facts(found: Found, chosen: Mapping[str, Any] | None, command: str) -> list
     ends = {outcome: sum(record["outcome"] == outcome for record in records) for outcome in (OK, "stopped", "failed")}
     days = sorted(record["finished"] or "" for record in records)
     rows = [("Command", command), ("Chosen", f"{best['label']} (held-out RMSE {best['metrics']['rmse']:.4g})")]
+    rows += [("Note", tables.warning(found))] if tables.warning(found) else []
     if chosen is not None and chosen["earlier"]:
         looks = "; ".join(f"{look['label']}: {look['rmse']:.4g}" for look in chosen["earlier"])
         rows.append(("Test data", f"were scored before, for choices of earlier stages of this search (RMSE {looks}), "

@@ -5,7 +5,7 @@ from typing import Any
 
 from prssm.evaluation.experiment import OK
 from prssm.evaluation.search import Found
-from prssm.evaluation.search_choice import Configuration, configurations
+from prssm.evaluation.search_choice import Configuration, configurations, unbeaten
 from prssm.evaluation.trial import shown
 from prssm.report.tables import METRICS, Cell, ScoreRow, Table, score_table
 
@@ -28,7 +28,7 @@ def found_table(found: Found, most: int | None = None) -> Table:
     formats = {first + j: METRICS[key].format for j, key in enumerate(METRIC_COLUMNS)} | {len(header) - 1: ".1f"}
     left_out = f" (first {most} of {len(ranked)})" if most is not None and len(ranked) > most else ""
     by = {"rmse": "RMSE", "log-likelihood": "log-likelihood"}[found.by]
-    title = f"by {by} on held-out training data ({found.validation}){left_out}"
+    title = f"Configurations by {by} on held-out training data ({found.validation}){left_out}"
     return Table(title, header, rows, formats, best=frozenset({(0, first)}) if ranked else frozenset())
 
 
@@ -56,7 +56,7 @@ def trials_table(found: Found) -> Table:
 def test_table(chosen: Mapping[str, Any]) -> Table:
     """The chosen model, refitted to all training data, beside simple models on the test part."""
     return score_table([ScoreRow(label, row["scores"], row["note"]) for label, row in chosen["scores"].items()],
-                       title="test data, free run (the chosen model was refitted to all training data)")
+                       title="Test data, free run (the chosen model was refitted to all training data)")
 
 
 def verdict(record: dict[str, Any]) -> str:
@@ -64,6 +64,12 @@ def verdict(record: dict[str, Any]) -> str:
     if record["outcome"] != OK:
         return f"{record['outcome']}: {record['reason']}"
     return f"held-out RMSE {record['metrics']['rmse']:.4g}, {record['seconds']:.1f} s"
+
+
+def warning(found: Found) -> str:
+    """One line where the search has learnt less than a simple model knows; else nothing."""
+    names = unbeaten(found.records, found.by)
+    return f"no configuration beats the {' and the '.join(names)} model on the held-out data" if names else ""
 
 
 def option_names(found: Found) -> list[str]:
