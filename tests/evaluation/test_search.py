@@ -55,7 +55,8 @@ def test_a_sweep_scores_every_combination_on_the_held_out_tail(tmp_path):
     for record in tried(found):  # outputs are 1 and -1 around the mean 0, so the mean square error is 1 + prediction^2
         predicted = record["params"]["level"] + record["seed"] / 100
         assert record["metrics"]["rmse"] == pytest.approx(np.sqrt(1 + predicted**2), rel=1e-12)
-        assert record["metrics"]["log_likelihood_scaled"] == pytest.approx(-0.5 * np.log(2 * np.pi) - 0.5 * (1 + predicted**2))
+        likelihood = -0.5 * np.log(2 * np.pi) - 0.5 * (1 + predicted**2)
+        assert record["metrics"]["log_likelihood_scaled"] == pytest.approx(likelihood)
     assert {len(record) for shown in SHOWN for record in shown} == {60}  # of 80 rows
     assert found.best["params"] == {"level": 0.0, "seed": 0}
     order = [configuration.params["level"] for configuration in configurations(tried(found), "rmse")]
@@ -92,7 +93,7 @@ def test_a_failed_trial_is_a_record_with_its_reason(tmp_path):
     assert outcomes["diverge"][0] == "failed"
     assert "free run on the held-out part diverged" in outcomes["diverge"][1]
     assert outcomes["well"] == ("ok", None)
-    with pytest.raises(TrainingError, match="none of the 1 trials finished; the first ended with: ZeroDivisionError: no luck"):
+    with pytest.raises(TrainingError, match="none of the 1 trials finished; the first ended with: ZeroDivisionError"):
         _ = sweep(tmp_path / "all", ["behave=raise"]).best
 
 
@@ -124,8 +125,8 @@ def test_failed_trials_run_again_only_when_asked(tmp_path):
 
 
 @pytest.mark.parametrize(("change", "words"), [
-    ({"data": toy(100)}, "other training data"), ({"base": Base("fake", options={"rate": 0.5})}, "other options: none there, "
-                                                                                            "rate=0.5 here"),
+    ({"data": toy(100)}, "other training data"),
+    ({"base": Base("fake", options={"rate": 0.5})}, "other options: none there, rate=0.5 here"),
     ({"validation": Validation(0.5)}, "other held out"), ({"base": Base("fake", "paper")}, "other preset: default there"),
     ({"base": Base("fake"), "over": ["method=fake,constant"]}, "other method: fake there, searched over here"),
 ])

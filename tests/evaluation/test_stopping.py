@@ -90,7 +90,8 @@ def test_without_margin_the_rule_is_optunas_median_pruner():
     curves = np.sort(rng.normal(size=(7, CHECKS)), axis=1)
     study = optuna.study.Study("rule", _storage(optuna), pruner=optuna.pruners.MedianPruner(4, FIRST - 1))
     for curve in curves:
-        study.add_trial(optuna.trial.create_trial(state=state.COMPLETE, value=0.0, intermediate_values=dict(enumerate(curve))))
+        reports = dict(enumerate(curve))
+        study.add_trial(optuna.trial.create_trial(state=state.COMPLETE, value=0.0, intermediate_values=reports))
     bars, decisions = bars_of(curves.tolist(), margin=0.0, first=FIRST), []
     for values in np.sort(rng.normal(size=(40, CHECKS)), axis=1):
         asked = study.ask()

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from prssm.cli.search_settings import DEFAULTS, SEARCH_SETTINGS, SearchSettings
 from prssm.cli.settings import resolve
 from prssm.cli.words import note, wants_progress
-from prssm.foundation.errors import OptionError, did_you_mean
+from prssm.foundation.errors import OptionError, TrainingInterrupted, did_you_mean
 
 if TYPE_CHECKING:
     from prssm.data.record import Record
@@ -82,7 +82,7 @@ def _finish(found: Found, train: list[Record], test: list[Record], merged: dict[
     """The chosen options, the refitted model, the pages, and what a person wants to read."""
     from prssm.evaluation.search_final import CHOSEN_FILE, MODEL_FILE, refit, write_options
     from prssm.report.search_page import write_pages
-    from prssm.report.search_tables import MOST_ROWS, found_table, test_table
+    from prssm.report.search_tables import MOST_ROWS, chosen_table, found_table
     from prssm.report.tables import print_table
 
     folder, quiet = Path(merged["out"]), merged["quiet"]
@@ -91,14 +91,17 @@ def _finish(found: Found, train: list[Record], test: list[Record], merged: dict[
         _tell_notes(found)
     best = found.best
     written = [write_options(folder, best, {name: merged[name] for name in DATA_SETTINGS})]
-    chosen = None if merged["no_fit"] else refit(folder, best, train, test, wants_progress(quiet))
+    try:
+        chosen = None if merged["no_fit"] else refit(folder, best, train, test, wants_progress(quiet))
+    except TrainingInterrupted as error:
+        raise TrainingInterrupted(f"{error}; the same command does") from error
     if chosen is not None:
         written += [folder / MODEL_FILE, folder / CHOSEN_FILE]
     written += write_pages(folder, found, chosen, command)
     if quiet:
         return
     if chosen is not None and chosen["scores"]:
-        print_table(test_table(chosen))
+        print_table(chosen_table(chosen))
     print(f"best: {best['label']}")
     print(f"written: {', '.join(str(path) for path in [found.results.path, *written])}")
 

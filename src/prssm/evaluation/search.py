@@ -72,7 +72,7 @@ def search(data: Any, over: Mapping[str, Any] | Sequence[str], *, out: str | os.
     _keep_question(Path(out) / QUESTION_FILE, _question(records, space, base, validation))
     prune = trials is not None if prune is None else prune
     todo = (_with_bars(trial, results, len(splits), prune) for trial in _missing(planned, base, results, retry_failed))
-    total = 2 + (len(planned) if trials is None else trials)
+    total = len(baselines()) + (len(planned) if trials is None else trials)
     watcher = watcher or Unwatched()
     watcher.start(total, min(total, len(results.records)))
     record_all(events_of(TrialWork(records, validation), todo, min(workers, total), dask), results, watcher, blank_trial)

@@ -1,5 +1,6 @@
 """The figures of a search: the score against each option, and its course."""
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,17 +27,19 @@ SPREAD = 20.0  # a worst score that is so many times the best squeezes all other
 def draw_search(found: Found) -> Figure:
     """One figure with all panels: the course on top, then a panel for each option."""
     tried = [record for record in found.records if not record["baseline"]]
-    rows = -(-len(found.space) // COLUMNS)
+    columns = min(COLUMNS, len(found.space))
+    rows = -(-len(found.space) // columns)
     figure = Figure(figsize=(WIDTH, 3.0 + 2.6 * rows), layout="constrained")
-    places = figure.add_gridspec(1 + rows, COLUMNS, height_ratios=[1.15, *([1.0] * rows)])
+    places = figure.add_gridspec(1 + rows, columns, height_ratios=[1.15, *([1.0] * rows)])
     course = figure.add_subplot(places[0, :])
-    _course(course, tried, found)
-    panels = [figure.add_subplot(places[1 + i // COLUMNS, i % COLUMNS]) for i in range(len(found.space))]
-    for i, (ax, dimension) in enumerate(zip(panels, found.space, strict=True)):
-        _against(ax, dimension, [record for record in tried if record["outcome"] == OK], found.by)
-        ax.set_ylabel(_score_name(found.by) if i % COLUMNS == 0 else "")
+    panels = [figure.add_subplot(places[1 + i // columns, i % columns]) for i in range(len(found.space))]
     for ax in (course, *panels):
         _score_axis(ax, tried, found.by)
+    _course(course, tried, found)
+    for i, (ax, dimension) in enumerate(zip(panels, found.space, strict=True)):
+        _against(ax, dimension, [record for record in tried if record["outcome"] == OK], found.by)
+        ax.set_ylabel(_score_name(found.by) if i % columns == 0 else "")
+    for ax in (course, *panels):
         finish(figure, [ax], legend=False)
     course.legend(loc="upper right", frameon=False, fontsize=9, labelcolor=TEXT, ncols=5)
     return figure
@@ -77,15 +80,17 @@ def _course(ax: Axes, tried: Sequence[Mapping[str, Any]], found: Found) -> None:
 def _show_simple(ax: Axes, simple: Sequence[Mapping[str, Any]], scores: Sequence[float], by: str) -> None:
     """Lines for the simple models; one far from all trials is named with its score, and does not squeeze the rest."""
     low, high = (min(scores), max(scores)) if scores else (np.inf, -np.inf)
-    reach = high - low if high > low else abs(high)
+    reach = high - low if high > low else abs(high)  # no score: nothing is near
     near = [value for value in (_score(record, by) for record in simple) if low - reach <= value <= high + reach]
     for record, style in zip(simple, ("--", ":"), strict=False):
         ax.axhline(_score(record, by), color=QUIET, ls=style, lw=1.2, label=f"{record['label']}: {_score(record, by):.3g}")
     shown_values = [*scores, *near]
     if shown_values:
-        bottom, top = min(shown_values), max(shown_values)
+        log = ax.get_yscale() == "log"
+        bottom, top = (math.log(end) if log else end for end in (min(shown_values), max(shown_values)))
         room = (top - bottom) or abs(top) or 1.0
-        ax.set_ylim(bottom - 0.12 * room, top + 0.25 * room)  # the legend stands on top
+        limits = (bottom - 0.12 * room, top + 0.25 * room)  # the legend stands on top
+        ax.set_ylim(*(math.exp(end) if log else end for end in limits))
 
 
 def _against(ax: Axes, dimension: Dimension, finished: Sequence[Mapping[str, Any]], by: str) -> None:

@@ -44,7 +44,7 @@ def _page(found: Found, chosen: Mapping[str, Any] | None, command: str) -> str:
 
 
 def _tables(found: Found, chosen: Mapping[str, Any] | None) -> list[Table]:
-    shown = [tables.test_table(chosen)] if chosen is not None and chosen["scores"] else []
+    shown = [tables.chosen_table(chosen)] if chosen is not None and chosen["scores"] else []
     unfinished = tables.unfinished_table(found)
     return [*shown, tables.found_table(found), *([unfinished] if unfinished else [])]
 

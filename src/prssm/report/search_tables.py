@@ -53,7 +53,7 @@ def trials_table(found: Found) -> Table:
     return Table("trials", header, rows)
 
 
-def test_table(chosen: Mapping[str, Any]) -> Table:
+def chosen_table(chosen: Mapping[str, Any]) -> Table:
     """The chosen model, refitted to all training data, beside simple models on the test part."""
     return score_table([ScoreRow(label, row["scores"], row["note"]) for label, row in chosen["scores"].items()],
                        title="Test data, free run (the chosen model was refitted to all training data)")
