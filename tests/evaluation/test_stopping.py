@@ -1,9 +1,15 @@
 """The median rule, by hand and beside Optuna's."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from prssm.evaluation.stopping import CHECKS, Evidence, TrialStopped, bars_of, kind_of
+from prssm.foundation.precision import double_precision
+from prssm.training.legs import Phase, train
+from prssm.training.optimise import Schedule, optimise
+from prssm.training.session import Session
 
 FIRST = 3
 
@@ -64,6 +70,29 @@ def test_methods_without_a_bound_are_never_stopped():
     for done in range(10):
         evidence.update(done, {"log likelihood": -1e9})
     assert evidence.curve == []
+
+
+def test_both_trainers_report_what_is_looked_for():
+    """A parabola of height 3 for each of 4 rows: the curves of both end near 3, and a bar above that stops them."""
+    start, flat = {"x": jnp.array([0.2])}, ({"x": -np.inf}, {"x": np.inf})
+
+    def by_adam(evidence):
+        optimise(lambda p, data, key, weight: 12.0 - p["x"] ** 2, start, jnp.zeros(1), Schedule(100, 0.01, 0.01),
+                 jax.random.key(0), Session(evidence), "id")
+
+    def in_legs(evidence):
+        train(lambda p, top: top - p["x"] ** 2, start, (jnp.asarray(12.0),), [Phase(50, *flat)], 0.0, Session(evidence), "id")
+
+    for trainer in (by_adam, in_legs):
+        evidence = Evidence()
+        evidence.begin_fit(4)
+        with double_precision():
+            trainer(evidence)
+        assert evidence.curve[-1] == pytest.approx(3.0, abs=0.01)
+        evidence = Evidence((None, *([3.1] * 9)))
+        evidence.begin_fit(4)
+        with double_precision(), pytest.raises(TrialStopped):
+            trainer(evidence)
 
 
 def test_the_next_fold_begins_at_its_own_first_check():
