@@ -81,7 +81,8 @@ def test_both_trainers_report_what_is_looked_for():
                  jax.random.key(0), Session(evidence), "id")
 
     def in_legs(evidence):
-        train(lambda p, top: top - p["x"] ** 2, start, (jnp.asarray(12.0),), [Phase(50, *flat)], 0.0, Session(evidence), "id")
+        phases = [Phase(50, *flat)]
+        train(lambda p, top: top - p["x"] ** 2, start, (jnp.asarray(12.0),), phases, 0.0, Session(evidence), "id")
 
     for trainer in (by_adam, in_legs):
         evidence = Evidence()
