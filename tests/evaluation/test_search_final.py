@@ -55,6 +55,8 @@ def test_another_choice_says_that_the_test_part_was_seen_before(found, tmp_path)
     other = next(record for record in found.records if record["params"].get("level") == 2.0)
     second = refit(tmp_path, other, [toy()], part(3.0))
     assert second["earlier"] == [{"label": "level=0.5 horizon=none", "rmse": first["scores"]["fake"]["scores"]["rmse"]}]
+    third = refit(tmp_path, found.best, [toy()], part(3.0))
+    assert [look["label"] for look in third["earlier"]] == ["level=0.5 horizon=none", "level=2 horizon=none"]
     assert refit(tmp_path, found.best, [toy()], part(4.0))["earlier"] == []
 
 
