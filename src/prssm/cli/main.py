@@ -18,6 +18,7 @@ from prssm.cli.fit import fit
 from prssm.cli.info import info
 from prssm.cli.methods import methods
 from prssm.cli.score import score
+from prssm.cli.search import search
 from prssm.cli.signals import SIGTERM_CODE, sigterm_interrupts, terminated
 from prssm.cli.simulate import simulate
 from prssm.cli.words import explained, note
@@ -33,7 +34,7 @@ app = App(
     version=__version__,
     suppress_keyboard_interrupt=False,
 )
-for command in (fit, simulate, score, datasets, methods, benchmark, demo, info):
+for command in (fit, simulate, score, search, datasets, methods, benchmark, demo, info):
     app.command(command)
 
 

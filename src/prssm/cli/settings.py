@@ -1,4 +1,6 @@
-"""What `prssm fit` can be told, on the command line or in a TOML file. The command line wins; defaults come last.
+"""What `prssm fit` and `prssm search` can be told, on the command line or in a TOML file.
+
+The command line wins; defaults come last.
 
 A file looks like this; every key of the top level is the word of a command-line option, [options] belongs to the method:
 
@@ -25,7 +27,7 @@ DEFAULTS: dict[str, Any] = {"method": "prssm", "preset": "default", "out": "mode
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class DataSettings:
     """Every field is None until someone says something, so that a file can fill what the command line left open."""
 
     inputs: Annotated[list[str] | None, Parameter(
@@ -41,6 +43,12 @@ class Settings:
         help="What to fit; `prssm methods` lists them.", show_default=DEFAULTS["method"])] = None
     preset: Annotated[str | None, Parameter(
         help="Which set of option values to start from.", show_default=DEFAULTS["preset"])] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(DataSettings):
+    """What is said to `prssm fit` only."""
+
     out: Annotated[str | None, Parameter(help="Where the model goes.", show_default=DEFAULTS["out"])] = None
     report: Annotated[str | None, Parameter(help="Also write a report, one HTML page.")] = None
     checkpoint: Annotated[str | None, Parameter(
@@ -53,18 +61,22 @@ class Settings:
 
 
 SETTINGS = tuple(field.name for field in dataclasses.fields(Settings))
-_LISTS, _FLAGS, _NUMBERS = ("data", "inputs", "outputs"), ("resume", "quiet"), ("dt", "split")
+_LISTS, _FLAGS, _NUMBERS = ("data", "inputs", "outputs"), ("resume", "quiet", "prune", "no_fit", "retry_failed"), \
+    ("dt", "split", "hold_out")
+_COUNTS, _TABLES = ("trials", "folds", "workers"), ("over",)
 
 
-def resolve(data: tuple[str, ...], settings: Settings, options: dict[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
+def resolve(data: tuple[str, ...], settings: Any, options: dict[str, str],
+            defaults: dict[str, Any] = DEFAULTS) -> tuple[dict[str, Any], dict[str, Any]]:
     """All settings and all method options (still as written), from command line, file and defaults."""
-    from_file, file_options = _read(Path(settings.config)) if settings.config else ({}, {})
+    known = tuple(field.name for field in dataclasses.fields(settings))
+    from_file, file_options = _read(Path(settings.config), known) if settings.config else ({}, {})
     given = {name: value for name, value in vars(settings).items() if value is not None}
     if data:
         given["data"] = list(data)
     if "test" in given or "split" in given:  # one replaces the other across command line and file
         from_file = {name: value for name, value in from_file.items() if name not in ("test", "split")}
-    merged = dict.fromkeys(("data", *SETTINGS)) | DEFAULTS | from_file | given
+    merged = dict.fromkeys(("data", *known)) | defaults | from_file | given
     merged |= {name: split_names(merged[name]) for name in ("inputs", "outputs")}
     if not merged["data"]:
         raise OptionError("no data: name a file or a data set, e.g. prssm fit log.csv (prssm datasets lists the sets)")
@@ -82,7 +94,7 @@ def split_names(names: list[str] | None) -> list[str] | None:
     return [name.strip() for item in names for name in item.split(",") if name.strip()]
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read(path: Path, settings: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -93,12 +105,12 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     if not isinstance(options, dict):
         raise OptionError(f"--config: {path}: options: expected a table [options], got {options!r}")
     values = {key.replace("-", "_"): value for key, value in document.items()}
-    return {key: _checked(key, value, path) for key, value in values.items()}, \
+    return {key: _checked(key, value, path, settings) for key, value in values.items()}, \
         {key.replace("-", "_"): value for key, value in options.items()}
 
 
-def _checked(key: str, value: Any, path: Path) -> Any:
-    known = ("data", *(name for name in SETTINGS if name != "config"))
+def _checked(key: str, value: Any, path: Path, settings: tuple[str, ...]) -> Any:
+    known = ("data", *(name for name in settings if name != "config"))
     if key not in known:
         raise OptionError(f"--config: {path}: unknown key {key!r}.{did_you_mean(key, [*known, 'options'])}"
                           " (options of the method go into a table [options])")
@@ -109,6 +121,10 @@ def _checked(key: str, value: Any, path: Path) -> Any:
         fits, wanted = isinstance(value, bool), "true or false"
     elif key in _NUMBERS:
         fits, wanted = isinstance(value, int | float) and not isinstance(value, bool), "a number"
+    elif key in _COUNTS:
+        fits, wanted = isinstance(value, int) and not isinstance(value, bool), "a whole number"
+    elif key in _TABLES:
+        fits, wanted = isinstance(value, dict), f"a table [{key}]"
     else:
         fits, wanted = isinstance(value, str), "a text"
     if not fits:

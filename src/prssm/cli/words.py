@@ -5,15 +5,17 @@ import sys
 
 from cyclopts import CycloptsError, MissingArgumentError
 
+from prssm.cli.search_settings import SEARCH_SETTINGS
 from prssm.cli.settings import SETTINGS
 
 
 def explained(error: CycloptsError) -> str:
-    """A parse error in one line; a misspelt flag gets a suggestion although `fit` takes options of any name."""
+    """A parse error in one line; a misspelt flag gets a suggestion although the command takes options of any name."""
     command = " ".join(error.command_chain or ())
     text = str(error).removeprefix(f'Command "{command}" ')
-    if isinstance(error, MissingArgumentError) and command == "fit" and error.keyword:
-        known = [f"--{name.replace('_', '-')}" for name in SETTINGS]
+    settings = {"fit": SETTINGS, "search": SEARCH_SETTINGS}.get(command)
+    if isinstance(error, MissingArgumentError) and settings and error.keyword:
+        known = [f"--{name.replace('_', '-')}" for name in settings]
         close = difflib.get_close_matches(error.keyword, known, n=1, cutoff=0.6)
         if close and close[0] != error.keyword:
             text += f" Did you mean {close[0]}?"

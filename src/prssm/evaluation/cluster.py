@@ -1,33 +1,79 @@
 """The same jobs on a cluster: an address of a `dask.distributed` scheduler is all that changes."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import prssm
 from prssm.evaluation.workers import Done, Event, Lost, Started
 from prssm.foundation.errors import MissingExtraError, OptionError
 
 _CONNECT_SECONDS = 10
 
 
-def run_on_dask(work: Callable[[Any], Any], jobs: Sequence[Any], address: str) -> Iterator[Event]:
+class WorkerVersionError(OptionError):
+    """A worker of the cluster runs another version of this package, so its results would not be comparable."""
+
+
+def run_on_dask(work: Callable[[Any], Any], jobs: Iterable[Any], address: str) -> Iterator[Event]:
     """Run `work(job)` for all jobs on the cluster's workers; the scheduler repeats the jobs of a worker that dies.
 
-    The workers need this package and the data folder (PRSSM_DATA) on their machines.
+    A list of jobs is handed over at once. Other jobs may depend on the results before them: they are asked for as
+    threads of the cluster get free. The workers need this package in the same version, and where the work loads a
+    data set by its name, the data folder (PRSSM_DATA) on their machines.
     """
     client = connect(address)
-    futures = {}
+    to_come = iter(jobs)
+    futures: dict[Any, Any] = {}
     try:
         from distributed import as_completed
 
-        futures = {client.submit(work, job, pure=False): job for job in jobs}
-        for job in jobs:
-            yield Started(job)
-        for future in as_completed(list(futures), loop=client.loop):
-            error = future.exception()
-            yield Lost(futures[future], _reason(error)) if error is not None else Done(futures[future], future.result())
+        _check_versions(client)
+        completed = as_completed(loop=client.loop)
+        while True:
+            room = len(jobs) if isinstance(jobs, Sequence) else max(1, sum(client.nthreads().values())) - len(futures)
+            for _, job in zip(range(room), to_come):  # noqa: B905 - whichever ends first
+                future = client.submit(_same_version, work, job, prssm.__version__, pure=False)
+                futures[future] = job
+                completed.add(future)
+                yield Started(job)
+            if not futures:
+                return
+            future = next(completed)
+            yield _ended(futures.pop(future), future)
     finally:
         client.cancel(list(futures))
         client.close()
+
+
+def _ended(job: Any, future: Any) -> Event:
+    error = future.exception()
+    if isinstance(error, WorkerVersionError):
+        raise error
+    return Done(job, future.result()) if error is None else Lost(job, _reason(error))
+
+
+def _same_version(work: Callable[[Any], Any], job: Any, version: str) -> Any:
+    """On the worker: for one that joins after the others were checked."""
+    if prssm.__version__ != version:
+        raise WorkerVersionError(_refusal("a worker", f"prssm {prssm.__version__}", version))
+    return work(job)
+
+
+def _check_versions(client: Any) -> None:
+    """All workers that are there are asked; the function travels by value, for they may not have this module."""
+    def version() -> str:
+        import prssm
+
+        return prssm.__version__
+
+    for worker, answer in client.run(version, on_error="return").items():
+        if answer != prssm.__version__:
+            runs = "no prssm that can be imported" if isinstance(answer, BaseException) else f"prssm {answer}"
+            raise WorkerVersionError(_refusal(f"the worker {worker}", runs, prssm.__version__))
+
+
+def _refusal(worker: str, runs: str, version: str) -> str:
+    return f"--dask: {worker} has {runs}, here is {version}; install the same version on all machines"
 
 
 def connect(address: str) -> Any:

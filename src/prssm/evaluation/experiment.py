@@ -21,7 +21,7 @@ from prssm.simulation.prediction import Prediction
 
 OK, FAILED = "ok", "failed"
 SAMPLES_KEPT = 10  # sample paths stored for figures
-_TRACEBACK_CHARACTERS = 4000
+TRACEBACK_CHARACTERS = 4000
 
 
 class DivergedRun(PrssmError):
@@ -45,7 +45,7 @@ def run_experiment(experiment: Experiment) -> Finished:
     except KeyboardInterrupt:  # before Exception: an interrupted training is both
         raise
     except Exception as error:
-        trace = "".join(traceback.format_exception(error))[-_TRACEBACK_CHARACTERS:]
+        trace = "".join(traceback.format_exception(error))[-TRACEBACK_CHARACTERS:]
         record |= {"outcome": FAILED, "reason": reason(error), "traceback": trace, "metrics": None}
     return Finished(record, arrays)
 

@@ -38,13 +38,13 @@ class Variant:
         if "lags" not in method(self.method).Config.names() or "lags" in dict(self.options):
             return self
         lags = catalogue.describe(dataset).lags
-        return self if lags is None else replace(self, options=_pairs(dict(self.options) | {"lags": lags}))
+        return self if lags is None else replace(self, options=pairs(dict(self.options) | {"lags": lags}))
 
     def changed(self, **options: Any) -> "Variant":
         """The same method with some options changed; the label says which."""
         settings = ",".join(f"{name}={value}" for name, value in options.items())
         label = f"{self.label}{',' if ':' in self.label else ':'}{settings}"
-        return Variant(label, self.method, self.preset, _pairs(dict(self.options) | options))
+        return Variant(label, self.method, self.preset, pairs(dict(self.options) | options))
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def in_setting(planned: Iterable[Experiment], setting: Setting) -> list[Experime
 def _in_setting(variant: Variant, setting: Setting) -> Variant:
     if variant.method not in published().varied or setting.options.keys() & dict(variant.options).keys():
         return variant
-    options = _pairs(dict(variant.options) | dict(setting.options))
+    options = pairs(dict(variant.options) | dict(setting.options))
     return replace(variant, label=f"{variant.label} [{setting.name}]", options=options)
 
 
@@ -114,9 +114,9 @@ def chosen_variants(specs: Sequence[str] | None, preset: str | None = None, sett
     'method.key=value' for that method alone.
     """
     specs = list(dict.fromkeys([*ALWAYS, *(specs or METHODS)]))
-    given = dict(_assignment(text, "--set") for text in settings)
+    given = dict(assignment(text, "--set") for text in settings)
     names = list(dict.fromkeys(spec.partition(":")[0] for spec in specs))
-    _check_preset(preset, names)
+    check_preset(preset, names)
     for key in given:
         _check_setting(key, names)
     return [_variant(spec, preset, given) for spec in specs]
@@ -124,13 +124,13 @@ def chosen_variants(specs: Sequence[str] | None, preset: str | None = None, sett
 
 def variant_of(spec: str, preset: str | None = None, settings: Sequence[str] = ()) -> Variant:
     """One variant from its text; settings for other methods are left to them."""
-    return _variant(spec, preset, dict(_assignment(text, "--set") for text in settings))
+    return _variant(spec, preset, dict(assignment(text, "--set") for text in settings))
 
 
 def _variant(spec: str, preset: str | None, given: Mapping[str, str]) -> Variant:
     name, _, text = spec.partition(":")
     kind = method(name)
-    own = dict(_assignment(part, f"method {spec!r}") for part in text.split(",")) if text else {}
+    own = dict(assignment(part, f"method {spec!r}") for part in text.split(",")) if text else {}
     own_preset = own.pop("preset", None)
     fallback = preset if preset is not None and preset in kind.PRESETS else "default"
     shared = {key: value for key, value in given.items() if key.replace("-", "_") in kind.Config.names()}
@@ -138,23 +138,23 @@ def _variant(spec: str, preset: str | None, given: Mapping[str, str]) -> Variant
     options = kind.Config.parse(shared | private | own)
     if "seed" in options:
         raise OptionError("option seed: the benchmark gives each run its seed; say how many with --seeds")
-    variant = Variant(spec, name, own_preset or fallback, _pairs(options))
+    variant = Variant(spec, name, own_preset or fallback, pairs(options))
     variant.build(0)  # an option out of range is said now, not after hours of other runs
     return variant
 
 
-def _pairs(options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+def pairs(options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted(options.items()))
 
 
-def _assignment(text: str, where: str) -> tuple[str, str]:
+def assignment(text: str, where: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise OptionError(f"{where}: expected key=value, got {text!r}")
     return key.strip(), value.strip()
 
 
-def _check_preset(preset: str | None, names: Sequence[str]) -> None:
+def check_preset(preset: str | None, names: Sequence[str]) -> None:
     known = list(dict.fromkeys(known for name in names for known in method(name).PRESETS))
     if preset is not None and preset not in known:
         raise OptionError(f"--preset: no chosen method has a preset {preset!r}.{did_you_mean(preset, known)}")

@@ -17,15 +17,15 @@ from prssm.evaluation.plan import SCHEMA_VERSION
 from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import DataError
 
-FILE_NAME, ARRAYS_FOLDER, _LOCK_NAME = "experiments.jsonl", "arrays", "experiments.lock"
+FILE_NAME, ARRAYS_FOLDER = "experiments.jsonl", "arrays"
 
 
 class Results:
     """The finished experiments of one output folder. Several programs may append to the same folder at once."""
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    def __init__(self, folder: str | os.PathLike[str], file_name: str = FILE_NAME) -> None:
         self.folder = Path(folder)
-        self.path = self.folder / FILE_NAME
+        self.path = self.folder / file_name
         self.records: dict[str, dict[str, Any]] = {}
         self._read_up_to = 0
         self._lines_read = 0
@@ -42,7 +42,7 @@ class Results:
         """
         line = json.dumps(record, allow_nan=False).encode() + b"\n"
         self.folder.mkdir(parents=True, exist_ok=True)
-        with _locked(self.folder / _LOCK_NAME), self.path.open("a+b") as stream:
+        with _locked(self.path.with_suffix(".lock")), self.path.open("a+b") as stream:
             self._read_new_lines(stream)
             known = self.records.get(record["key"])
             if known is not None and known["outcome"] == "ok":

@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -48,20 +48,33 @@ Event = Started | Done | Lost
 
 
 @dataclass
+class _Task:
+    """A job, and how often it has lost its process."""
+
+    job: Any
+    deaths: int = 0
+
+
+@dataclass
 class _Worker:
     process: Any
     connection: Connection
     ready: bool = False
-    job: int | None = None  # position in the list of jobs
+    task: _Task | None = None
 
 
-def run_in_processes(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int) -> Iterator[Event]:
-    """Run `work(job)` for all jobs on some processes; yields what happens. Ends its processes however it is left."""
+def run_in_processes(work: Callable[[Any], Any], jobs: Iterable[Any], workers: int) -> Iterator[Event]:
+    """Run `work(job)` for all jobs on some processes; yields what happens. Ends its processes however it is left.
+
+    A job is asked for when a process is free, so that jobs may depend on the results before them.
+    """
     team = _Team(work, jobs, workers)
     try:
-        while team.busy():
+        while True:
             team.fill()
             yield from team.assign()
+            if not team.busy():
+                return
             for worker in team.heard():
                 yield from team.attend(worker)
     finally:
@@ -69,22 +82,25 @@ def run_in_processes(work: Callable[[Any], Any], jobs: Sequence[Any], workers: i
 
 
 class _Team:
-    """The processes, the jobs that wait, and how often each job has lost its process."""
+    """The processes, the jobs to come, and those that a dead process has left."""
 
-    def __init__(self, work: Callable[[Any], Any], jobs: Sequence[Any], size: int) -> None:
-        self.work, self.jobs, self.size = work, jobs, size
+    def __init__(self, work: Callable[[Any], Any], jobs: Iterable[Any], size: int) -> None:
+        self.work, self.size = work, size
         self.threads = max(1, (os.cpu_count() or 1) // size)
-        self.waiting = deque(range(len(jobs)))
-        self.deaths = [0] * len(jobs)
+        self.to_come, self.exhausted = iter(jobs), False
+        self.left: deque[_Task] = deque()
         self.failed_starts = 0
         self.members: list[_Worker] = []
 
+    def held(self) -> int:
+        return sum(worker.task is not None for worker in self.members)
+
     def busy(self) -> bool:
-        return bool(self.waiting) or any(worker.job is not None for worker in self.members)
+        return not self.exhausted or bool(self.left) or self.held() > 0
 
     def fill(self) -> None:
         """As many processes as there is work for."""
-        wanted = min(self.size, len(self.waiting) + sum(worker.job is not None for worker in self.members))
+        wanted = min(self.size, len(self.left) + self.held()) if self.exhausted else self.size
         while len(self.members) < wanted:
             context = multiprocessing.get_context("spawn")  # JAX's threads do not survive a fork
             here, there = context.Pipe()
@@ -101,13 +117,26 @@ class _Team:
         return [worker for worker in self.members if worker.connection in readable]
 
     def assign(self) -> Iterator[Event]:
-        """Give waiting jobs to all that are free, those left over by a dead process too."""
+        """Give jobs to all that are free, those left over by a dead process first."""
         for worker in self.members:
-            if worker.ready and worker.job is None and self.waiting:
-                worker.job = self.waiting.popleft()
-                with suppress(OSError):  # if it has just died, that is heard, and the job repeated
-                    worker.connection.send(self.jobs[worker.job])
-                yield Started(self.jobs[worker.job])
+            if not worker.ready or worker.task is not None:
+                continue
+            task = self.next_task()
+            if task is None:
+                return
+            worker.task = task
+            with suppress(OSError):  # if it has just died, that is heard, and the job repeated
+                worker.connection.send(task.job)
+            yield Started(task.job)
+
+    def next_task(self) -> _Task | None:
+        if self.left:
+            return self.left.popleft()
+        if not self.exhausted:
+            for job in self.to_come:
+                return _Task(job)
+            self.exhausted = True
+        return None
 
     def attend(self, worker: _Worker) -> Iterator[Event]:
         """Take what a worker has sent: its result, or that it is ready."""
@@ -116,9 +145,9 @@ class _Team:
         except (EOFError, OSError):
             yield from self.bury(worker)
             return
-        job, worker.job, worker.ready = worker.job, None, True
-        if job is not None:
-            yield Done(self.jobs[job], result)
+        task, worker.task, worker.ready = worker.task, None, True
+        if task is not None:
+            yield Done(task.job, result)
 
     def bury(self, worker: _Worker) -> Iterator[Event]:
         """A process has died: its job goes back to the front of the queue, or is lost if it was tried often enough."""
@@ -130,19 +159,20 @@ class _Team:
             self.failed_starts += 1
             if self.failed_starts == MAX_ATTEMPTS:
                 raise PrssmError(f"worker processes end before they can start (exit code {code}); what they said is above")
-        if worker.job is None:
+        task = worker.task
+        if task is None:
             return
-        self.deaths[worker.job] += 1
-        if self.deaths[worker.job] < MAX_ATTEMPTS:
-            self.waiting.appendleft(worker.job)
+        task.deaths += 1
+        if task.deaths < MAX_ATTEMPTS:
+            self.left.appendleft(task)
         else:
-            yield Lost(self.jobs[worker.job], f"its worker process died {MAX_ATTEMPTS} times (last exit code {code})")
+            yield Lost(task.job, f"its worker process died {MAX_ATTEMPTS} times (last exit code {code})")
 
     def end(self) -> None:
         """End all processes: the idle at the closing of their pipe, the working by a signal."""
         for worker in self.members:
             worker.connection.close()
-            if worker.job is not None or not worker.ready:
+            if worker.task is not None or not worker.ready:
                 worker.process.terminate()
         for worker in self.members:
             worker.process.join(_STOP_SECONDS)
