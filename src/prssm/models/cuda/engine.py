@@ -17,7 +17,7 @@ from prssm.models.cuda.layout import Shape, laid_out, parameter_gradients
 from prssm.models.native.engine import Arrays, arrays_of, not_compiled
 from prssm.models.transition import Dynamics
 
-STRETCHES = 32  # of time, whose sums are made side by side
+STRETCHES = 33  # of time, whose sums are made side by side
 WARP = 32  # threads of a GPU that walk together
 
 
