@@ -7,22 +7,23 @@ namespace prssm {
 
 constexpr int kSplit = 8;  // threads that share one tile of an outer product
 
-// Tiles of four by four sums: dL/dV (lower triangle), dL/dm, g by [xu; 1], dL/dW (lower triangle), w by [xu; 1] and the sum
-// of w by the squares of [xu; 1], where w_p = dL/d log k_p. Of a vector of one row, the other three rows are zero.
+// Tiles of four by four sums: dL/dV (lower triangle), dL/dm, g by [xu; 1], dL/dW (lower triangle) and w by [xu; 1], where
+// w_p = dL/d log k_p. Of a vector of one row, the other three rows are zero.
 struct Products {
-  int spread, mean, affine, white, inputs, squares;
+  int spread, mean, affine, white, inputs;
   __host__ __device__ explicit Products(const Shape& s)
       : spread(s.spread ? s.tiles() * (s.tiles() + 1) / 2 : 0), mean(s.own_mean ? 0 : s.tiles()),
-        affine(s.quads()), white(s.tiles() * (s.tiles() + 1) / 2), inputs(s.tiles() * s.quads()), squares(s.quads()) {}
+        affine(s.quads()), white(s.tiles() * (s.tiles() + 1) / 2), inputs(s.tiles() * s.quads()) {}
   __host__ __device__ int before_white() const { return spread + mean + affine; }
-  __host__ __device__ int count() const { return before_white() + white + inputs + squares; }
+  __host__ __device__ int count() const { return before_white() + white + inputs; }
 };
 
-// What a slice of points leaves for each latent dimension: the tiles, sum of g by_var, sum of g by_unsaid.
-__host__ __device__ inline int64_t sums_size(const Shape& s) { return 16 * Products(s).count() + 2; }
+// What a slice of points leaves for each latent dimension: the tiles, sums of xu_i^2 times all w, of g by_var and of g by_unsaid.
+__host__ __device__ inline int64_t sums_size(const Shape& s) { return 16 * Products(s).count() + s.din() + 2; }
 
 __host__ __device__ inline int64_t gradients_numbers(const Shape& s, int points, int warps) {
-  return int64_t(kWarp * points) * (4 * s.padded() + s.columns() + 4 + partial_rows(warps)) + 16 * Products(s).count();
+  return int64_t(kWarp * points) * (4 * s.padded() + s.columns() + 4 + partial_rows(warps)) + 16 * Products(s).count() +
+         kWarp * s.din();
 }
 
 // sums[row][column] += sum_n rows[row][n] columns[column][n], four by four.
@@ -63,6 +64,8 @@ class Gradients {
     for (int i = threadIdx.x; i < 16 * tiles_.count(); i += blockDim.x) sums_[i] = 0;
     mine(s.padded(), [&](int p) { c_[p] = {}; });
     mine(4, [&](int r) { g_[r] = {}; });
+    squares_ = sums_ + 16 * tiles_.count() + threadIdx.x % kWarp;
+    mine(s.din(), [&](int i) { squares_[i * kWarp] = 0; });
   }
 
   __device__ void add_step(const Trajectories<S>& run, const S* g_later, int t, int d) {
@@ -80,20 +83,20 @@ class Gradients {
     mine(1, [&](int) { g_[0] = g, g_var_ += g * by.by_var, g_unsaid_ += g * by.by_unsaid; });
     multiply(0, tiles_.before_white());
     const Wide<S, N> total = team_.pull_to_log_k(f_, k_, by_a_, a_);  // by_a has g in it, so this has
-    multiply(tiles_.before_white(), tiles_.count() - tiles_.squares);
-    mine(1, [&](int) { g_[0] = total; });
-    mine(s_.din(), [&](int i) { xu_[i] = xu_[i] * xu_[i]; });
-    multiply(tiles_.count() - tiles_.squares, tiles_.count());
+    mine(s_.din(), [&](int i) {
+      const Wide<S, N> square = total * (xu_[i] * xu_[i]);
+      for (int j = 0; j < N; ++j) squares_[i * kWarp] += square.v[j];
+    });
+    multiply(tiles_.before_white(), tiles_.count());
   }
 
   __device__ void write_sums(S* sums, S* g_mean) {
     for (int i = threadIdx.x; i < 16 * tiles_.count(); i += blockDim.x) sums[i] = sums_[i];
+    S* const rest = sums + 16 * tiles_.count();
+    mine(s_.din(), [&](int i) { write_sum(squares_[i * kWarp], rest + i); });
     S g_var = 0, g_unsaid = 0;
     for (int j = 0; j < N; ++j) g_var += g_var_.v[j], g_unsaid += g_unsaid_.v[j];
-    for (int apart = 1; apart < kWarp; apart *= 2) {
-      g_var += swapped<kWarp>(g_var, apart), g_unsaid += swapped<kWarp>(g_unsaid, apart);
-    }
-    if (threadIdx.x == 0) sums[16 * tiles_.count()] = g_var, sums[16 * tiles_.count() + 1] = g_unsaid;
+    mine(1, [&](int) { write_sum(g_var, rest + s_.din()), write_sum(g_unsaid, rest + s_.din() + 1); });
     mine(s_.own_mean ? s_.points : 0, [&](int p) {
       for (int j = 0; j < N; ++j) {
         if (first_ + j * kWarp < s_.batch) g_mean[int64_t(p) * s_.batch + first_ + j * kWarp] = c_[p].v[j];
@@ -102,6 +105,12 @@ class Gradients {
   }
 
  private:
+  // The sum over the threads of a warp.
+  __device__ static void write_sum(S x, S* sum) {
+    for (int apart = 1; apart < kWarp; apart *= 2) x += swapped<kWarp>(x, apart);
+    if (threadIdx.x % kWarp == 0) *sum = x;
+  }
+
   // work(row) for this warp's share of the rows.
   template <class Work>
   __device__ void mine(int rows, Work work) const {
@@ -120,8 +129,7 @@ class Gradients {
       else if (is(tiles_.mean)) row = left, columns = &g_;
       else if (is(tiles_.affine)) rows = &g_, column = left, columns = &xu_;
       else if (is(tiles_.white)) lower_tile(left, row, column), rows = &by_a_, columns = &k_;
-      else if (is(tiles_.inputs)) row = left / s_.quads(), column = left % s_.quads(), columns = &xu_;
-      else rows = &g_, column = left, columns = &xu_;
+      else row = left / s_.quads(), column = left % s_.quads(), columns = &xu_;
       add_products(numbers(*rows, row), numbers(*columns, column), kWarp * N, sums_ + 16 * tile);
     }
     __syncthreads();
@@ -143,7 +151,7 @@ class Gradients {
   const int first_;
   Column<S, N> k_, a_, c_, by_a_, xu_, g_;
   Team<S, N> team_;
-  S* sums_;
+  S *sums_, *squares_;
   Wide<S, N> g_var_ = {}, g_unsaid_ = {};
 };
 

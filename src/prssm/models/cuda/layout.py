@@ -44,7 +44,12 @@ class Shape(NamedTuple):
         """Tiles of four by four sums, as `Products` in gradients.h."""
         triangle = self.tiles * (self.tiles + 1) // 2
         return (triangle if self.spread else 0, 0 if self.own_mean else self.tiles, self.quads, triangle,
-                self.tiles * self.quads, self.quads)
+                self.tiles * self.quads)
+
+    @property
+    def sums(self) -> int:
+        """How many sums a slice leaves for each latent dimension."""
+        return 16 * sum(self.products) + self.din + 2
 
 
 def laid_out(arrays: Arrays, shape: Shape) -> tuple[Array, ...]:
@@ -59,8 +64,9 @@ def laid_out(arrays: Arrays, shape: Shape) -> tuple[Array, ...]:
     if shape.spread:
         spread = _triangle(_padded(jnp.swapaxes(arrays.spread, 1, 2), points, points), upper=True)
     mean = arrays.mean if shape.own_mean else _padded(arrays.mean, points)
-    parts = (zeta, twice_scaled, norm, _padded(arrays.precision, columns), white, spread, mean, arrays.weight, arrays.variance,
-             arrays.process_var, arrays.bias)
+    scale = _padded(arrays.precision, columns)
+    parts = (zeta, twice_scaled, norm, scale, white, spread, mean, arrays.weight, arrays.variance, arrays.process_var,
+             arrays.bias)
     return tuple(part.astype(arrays.eps.dtype) for part in parts)
 
 
@@ -84,17 +90,17 @@ def _triangle(matrices: Float[Array, "Dx P P"], upper: bool) -> Float[Array, "Dx
 def parameter_gradients(arrays: Arrays, shape: Shape, sums: Float[Array, "Dx size"], g_own_mean: Array) -> Arrays:
     """Gradients of the parameters from the kernels' sums over all points; docs/adjoint.md has the formulas."""
     dx, points, din = shape.dx, shape.points, shape.din
-    tiles = jnp.split(sums[:, :-2].reshape(dx, -1, 4, 4), np.cumsum(shape.products)[:-1], axis=1)
-    spread, mean, affine, white, inputs, squares = tiles
+    tiles, squares = sums[:, : -din - 2].reshape(dx, -1, 4, 4), sums[:, -din - 2 : -2]
+    spread, mean, affine, white, inputs = jnp.split(tiles, np.cumsum(shape.products)[:-1], axis=1)
     inputs = jnp.swapaxes(inputs.reshape(dx, shape.tiles, shape.quads, 4, 4), 2, 3)
     inputs = inputs.reshape(dx, 4 * shape.tiles, 4 * shape.quads)[:, :points]
     w, w_xu = inputs[:, :, din, None], inputs[:, :, :din]  # sums of w_p and of w_p xu_i
-    affine, squares = (part[:, :, 0].reshape(dx, -1) for part in (affine, squares))
+    affine = affine[:, :, 0].reshape(dx, -1)
     zeta, precision = arrays.zeta, arrays.precision
     g_process_var, g_unsaid = sums[:, -2], sums[:, -1]
     return arrays._replace(
         zeta=precision[:, None, :] ** 2 * (w_xu - zeta * w),
-        precision=-precision * (jnp.sum(zeta**2 * w - 2.0 * zeta * w_xu, axis=1) + squares[:, :din]),
+        precision=-precision * (jnp.sum(zeta**2 * w - 2.0 * zeta * w_xu, axis=1) + squares),
         variance=jnp.sum(w, axis=(1, 2)) / arrays.variance + g_unsaid,
         white=_lower(white, shape), spread=_lower(spread, shape) if shape.spread else arrays.spread,
         mean=g_own_mean if shape.own_mean else mean[..., 0].reshape(dx, -1)[:, :points],
