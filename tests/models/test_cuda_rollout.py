@@ -82,7 +82,7 @@ def test_however_the_work_is_cut_the_result_is_the_same(monkeypatch):
     with double_precision():
         transition, inputs = medium_case()
         expected = value_and_slopes(SCAN, transition, inputs)
-        for processors, memory, points in ((1, 232448, 4), (400, 24000, 1)):
+        for processors, memory, points in ((1, 1_000_000, 4), (400, 30_000, 1)):
             monkeypatch.setenv("PRSSM_EMULATED_PROCESSORS", str(processors))
             monkeypatch.setenv("PRSSM_EMULATED_MEMORY", str(memory))
             assert library.gradient_points(3, 2, 10, True, False, 8) == points
@@ -133,7 +133,7 @@ def test_the_library_itself_refuses_what_does_not_fit(change, message):
     """As a last line of defence, past the checks in Python, which all compiled engines share."""
     with double_precision():
         shape = engine.Shape(2, 1, 3, 4, 3, 1, 0)
-        sizes = [(2, 3), (4, 1, 3), (4, 2, 3), (2, 4, 4), (2, 4, 4), (2, 4), (2, 3), (2, 4, 4), (2, 4, 4), (2, 4), (2, 3),
+        sizes = [(2, 3), (4, 1, 3), (4, 2, 3), (2, 4, 4), (2, 4, 4), (2, 4), (2, 4), (2, 4, 4), (2, 4, 4), (2, 4), (2, 3),
                  (2,), (2,), (2,)]
         arrays = [jnp.asarray(np.ones(size)) for size in sizes]
         call = jax.ffi.ffi_call(library.FORWARD, jax.ShapeDtypeStruct((4, 2, 3), jnp.float64))

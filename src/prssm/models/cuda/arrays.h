@@ -18,19 +18,40 @@ __device__ const Four<S>& four(const S* first) {
   return *reinterpret_cast<const Four<S>*>(first);
 }
 
-// A matrix in tiles of four by four; the four numbers of a row of a tile lie together.
+// Walks along a row of a matrix, four columns at a time; the next three rows lie behind it, four numbers apart.
 template <class S>
-struct Tiled {
+struct Row {
+  const S* at;
+  int step, change;
+  __device__ void next() { at += step, step += change; }
+};
+
+// A matrix, four columns after the other, so that threads that take one row each read together.
+template <class S>
+struct Matrix {
   const S* first;
-  int by_tile, by_row, by_quad;  // steps from a tile to the one below, from row to row, from a tile to the one at its right
+  int rows;
+  __device__ Row<S> row(int p, int) const { return {first + 4 * p, 4 * rows, 0}; }
+  __device__ const S* column(int quad, int tile) const { return first + 4 * (quad * rows + 4 * tile); }
+};
 
-  // Rows one after the other.
-  __device__ static Tiled by_rows(const S* first, int quads) { return {first, 16 * quads, 4 * quads, 4}; }
-  // Neighbours are tiles that lie below each other: threads that take one tile of rows each read together.
-  __device__ static Tiled interleaved(const S* first, int tiles) { return {first, 4, 4 * tiles, 16 * tiles}; }
+// The same of a triangular matrix, of which only the tiles of four by four that are not all zero are there.
+template <class S>
+struct Triangle {
+  const S* first;
+  int tiles;
+  bool upper;
+  __device__ int row_begin(int tile) const { return upper ? tile : 0; }
+  __device__ int row_end(int tile) const { return upper ? tiles : tile + 1; }
+  __device__ int column_begin(int quad) const { return upper ? 0 : quad; }
+  __device__ int column_end(int quad) const { return upper ? quad + 1 : tiles; }
 
-  __device__ const Four<S>& operator()(int tile, int row, int quad) const {
-    return four(first + tile * by_tile + row * by_row + quad * by_quad);
+  // Row p from the tile `quad` on.
+  __device__ Row<S> row(int p, int quad) const {
+    return {column(quad, 0) + 4 * p, upper ? 16 * (quad + 1) : 16 * (tiles - quad - 1), upper ? 16 : -16};
+  }
+  __device__ const S* column(int quad, int tile) const {
+    return first + (upper ? 8 * quad * (quad + 1) : 16 * quad * tiles - 8 * quad * (quad + 1)) + 16 * tile;
   }
 };
 
@@ -40,6 +61,7 @@ struct Shape {
   __host__ __device__ int din() const { return dx + du; }
   __host__ __device__ int tiles() const { return (points + 3) / 4; }
   __host__ __device__ int padded() const { return 4 * tiles(); }
+  __host__ __device__ int triangle() const { return tiles() * (tiles() + 1) / 2; }
   __host__ __device__ int quads() const { return din() / 4 + 1; }
   __host__ __device__ int columns() const { return 4 * quads(); }  // of inputs, with a place for a one
 };
@@ -47,14 +69,14 @@ struct Shape {
 // One latent dimension. zeta' and xu' are divided by the length scales; k = variance exp(-|zeta' - xu'|^2 / 2).
 template <class S>
 struct Dimension {
-  Tiled<S> zeta;         // (padded, columns) zeta'
-  Tiled<S> zeta_scaled;  // the same divided by the length scales once more, so that it meets the inputs as they are
-  Tiled<S> white;        // (padded, padded) W
-  Tiled<S> spread;       // (padded, padded) V
-  const S* zeta_norm;    // (padded) |zeta'|^2 / 2
-  const S* scale;        // (Din) 1 / lengthscale
-  const S* mean;         // (padded) m, or (P, B) where each trajectory has its own
-  const S* weight;       // (Din) row of A
+  Matrix<S> zeta;         // (padded, columns) zeta'
+  Matrix<S> zeta_scaled;  // the same divided by the length scales once more, so that it meets the inputs as they are
+  Triangle<S> white;      // (padded, padded) W
+  Triangle<S> spread;     // (padded, padded) V'
+  const S* zeta_norm;     // (padded) |zeta'|^2 / 2
+  const S* scale;         // (columns) 1 / lengthscale, then zeros
+  const S* mean;          // (padded) m, or (P, B) where each trajectory has its own
+  const S* weight;        // (Din) row of A
   S variance, process_var, bias;
 };
 
@@ -64,12 +86,11 @@ struct Given {
   const S *zeta, *zeta_scaled, *zeta_norm, *scale, *white, *spread, *mean, *weight, *variance, *process_var, *bias;
 
   __device__ Dimension<S> dimension(const Shape& s, int64_t model, int d) const {
-    const int64_t at = model * s.dx + d, inputs = at * s.padded() * s.columns(), square = at * s.padded() * s.padded();
+    const int64_t at = model * s.dx + d, inputs = at * s.padded() * s.columns(), square = at * 16 * s.triangle();
     const int64_t mean_size = s.own_mean ? int64_t(s.points) * s.batch : s.padded();
-    using Matrix = Tiled<S>;
-    return {Matrix::by_rows(zeta + inputs, s.quads()), Matrix::interleaved(zeta_scaled + inputs, s.tiles()),
-            Matrix::interleaved(white + square, s.tiles()), Matrix::by_rows(spread + square, s.tiles()),
-            zeta_norm + at * s.padded(), scale + at * s.din(), mean + at * mean_size, weight + at * s.din(),
+    return {{zeta + inputs, s.padded()}, {zeta_scaled + inputs, s.padded()}, {white + square, s.tiles(), false},
+            {spread + square, s.tiles(), true},
+            zeta_norm + at * s.padded(), scale + at * s.columns(), mean + at * mean_size, weight + at * s.din(),
             variance[at], process_var[at], bias[at]};
   }
 };

@@ -34,10 +34,10 @@ class Call {
     if (dx < 1 || shape.points < 1 || B < 1 || T < 1) throw Mistake{"expected at least one of everything"};
     if (shape.spread && shape.own_mean) throw Mistake{"a drawn function has no spread"};
     models = static_cast<int64_t>(array(2).element_count()) / (T * dx * B);
-    const int64_t n = models, states = n * T * dx * B, square = n * dx * padded * padded;
+    const int64_t n = models, states = n * T * dx * B, square = n * dx * 16 * shape.triangle();
     const int64_t inputs = n * dx * padded * shape.columns();
     sizes_ = {arguments == kArguments ? n * dx * B : states, n * T * shape.du * B, states, inputs, inputs, n * dx * padded,
-              n * dx * din, square, shape.spread ? square : 0, shape.own_mean ? n * dx * shape.points * B : n * dx * padded,
+              n * dx * shape.columns(), square, shape.spread ? square : 0, shape.own_mean ? n * dx * shape.points * B : n * dx * padded,
               n * dx * din, n * dx, n * dx, n * dx, states};
   }
 

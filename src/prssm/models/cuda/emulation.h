@@ -4,6 +4,7 @@
 
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -27,6 +28,7 @@ struct dim3 {
 namespace prssm {
 
 using std::exp;
+using std::min;
 using std::sqrt;
 
 class Block {

@@ -17,7 +17,7 @@ from prssm.models.cuda.layout import Shape, laid_out, parameter_gradients
 from prssm.models.native.engine import Arrays, arrays_of, not_compiled
 from prssm.models.transition import Dynamics
 
-STRETCHES = 32  # of time, whose sums are made side by side
+STRETCHES = 33  # of time, whose sums are made side by side
 WARP = 32  # threads of a GPU that walk together
 
 
@@ -71,7 +71,7 @@ def _adjoint(arrays: Arrays, shape: Shape, states: Array, g_states: Array) -> tu
     points, stretches = _points_per_thread(shape, kind), max(1, min(STRETCHES, later))
     slices = stretches * -(-batch // (WARP * points))
     results = [(shape.steps, din, batch), (later, dx, batch), (later, dx, din, batch),
-               (slices, dx, 16 * sum(shape.products) + 2),
+               (slices, dx, shape.sums),
                (stretches, dx, shape.points, batch) if shape.own_mean else (stretches, 0)]
     call = _library_function(library.BACKWARD, [jax.ShapeDtypeStruct(size, kind) for size in results])
     g, deviation, _, sums, g_own_mean = call(

@@ -2,12 +2,14 @@
 #include <type_traits>
 
 #include "call.h"
+#include "forward_many.h"
 #include "gradients.h"
 
 namespace prssm {
 namespace {
 
-constexpr int kWarpsWanted = 4;  // on a processor, at least
+constexpr int kWarpsWanted = 16;  // on a processor, at least
+constexpr int kBlocksWanted = 2;  // of trajectories on a processor, at least
 
 void expect(const std::string& failure, const char* kernel) {
   if (!failure.empty()) throw Mistake{std::string(kernel) + ": " + failure};
@@ -24,14 +26,14 @@ void with_points(int points, Work work) {
   else throw Mistake{"too many inducing points for this GPU's shared memory"};
 }
 
-// How many points a thread should take: more save loads, but need memory that other warps could use. 0 where not even one
+// How many points a thread should take: more save loads, but need memory that other teams could use. 0 where not even one
 // fits.
 template <class Bytes>
-int best_points(Bytes bytes) {
+int best_points(int warps, Bytes bytes) {
   int best = 0;
   double score = 0.0;
   for (const int points : {1, 2, 4}) {
-    const int64_t fitting = shared_memory_limit() / bytes(points);
+    const int64_t fitting = warps * (shared_memory_limit() / bytes(points));
     const double loads_saved = 1.0 / (0.25 + 1.0 / points);
     const double here = static_cast<double>(fitting < kWarpsWanted ? fitting : kWarpsWanted) * loads_saved;
     if (here > score) best = points, score = here;
@@ -39,24 +41,38 @@ int best_points(Bytes bytes) {
   return best;
 }
 
+// Runs the recursion with several trajectories to a thread; false where there are too few of them.
+template <class S>
+bool run_many(Stream stream, const Call<S>& call, int warps, const Trajectories<S>& run) {
+  const Shape& s = call.shape;
+  for (const int points : {4, 2}) {
+    const dim3 grid{blocks_for(s.batch, kWarp * points), static_cast<unsigned>(call.models)};
+    const int64_t bytes = forward_many_numbers(s, points, warps) * int64_t(sizeof(S));
+    if (grid.x * call.models < processors() || bytes > shared_memory_limit()) continue;
+    with_points(points, [&](auto n) {
+      expect(launch(forward_many<S, n()>, grid, kWarp * warps, bytes, stream, s, call.given(), run), "forward_many");
+    });
+    return true;
+  }
+  return false;
+}
+
 template <class S>
 void run_forward(Stream stream, const Call<S>& call) {
   const Shape& s = call.shape;
   const int warps = s.dx < kForwardWarps ? s.dx : kForwardWarps;
-  auto blocks = [&](int points, int lanes) { return call.models * blocks_for(s.batch, kWarp / lanes * points); };
-  auto bytes = [&](int points, int lanes) { return forward_numbers(s, points, warps, lanes) * int64_t(sizeof(S)); };
-  auto busy = [&](int points, int lanes) { return blocks(points, lanes) >= processors(); };
-  auto fits = [&](int points, int lanes) { return bytes(points, lanes) <= shared_memory_limit(); };
-  // Several trajectories for a thread where there are many; several threads for a trajectory where there are few.
-  int points = 4, lanes = 1;
-  while (points > 1 && !(busy(points, 1) && fits(points, 1))) points /= 2;
-  auto idle = [&] { return lanes < s.tiles() && 2 * blocks(points, lanes) < processors(); };
-  while (lanes < kWarp && (idle() || !fits(points, lanes))) lanes *= 2;
   const Trajectories<S> run{call.in(0), call.in(1), call.in(2), call.out(0, call.models * s.steps * s.dx * s.batch)};
-  const dim3 grid{blocks_for(s.batch, kWarp / lanes * points), static_cast<unsigned>(call.models)};
+  if (run_many(stream, call, warps, run)) return;
+  int points = 4;  // of a block: an entry of a matrix, loaded once, serves them all
+  bool resident = s.dx <= warps;
+  auto blocks = [&] { return call.models * blocks_for(s.batch, points); };
+  auto bytes = [&] { return forward_numbers(s, points, warps, resident) * int64_t(sizeof(S)); };
+  while (points > 1 && blocks() < kBlocksWanted * processors()) points /= 2;
+  resident = resident && bytes() <= shared_memory_limit();
+  while (points > 1 && bytes() > shared_memory_limit()) points /= 2;
+  const dim3 grid{blocks_for(s.batch, points), static_cast<unsigned>(call.models)};
   with_points(points, [&](auto n) {
-    expect(launch(forward<S, n()>, grid, kWarp * warps, bytes(points, lanes), stream, s, call.given(), run, lanes),
-           "forward");
+    expect(launch(forward<S, n()>, grid, kWarp * warps, bytes(), stream, s, call.given(), run, resident), "forward");
   });
 }
 
@@ -69,24 +85,26 @@ void run_backward(Stream stream, const Call<S>& call, int points, int stretches)
   const unsigned dx = static_cast<unsigned>(s.dx), models = static_cast<unsigned>(n);
   const Trajectories<S> run{nullptr, call.in(1), call.in(2), const_cast<S*>(call.in(0))};
   S *g = call.out(0, n * s.steps * s.din() * B), *deviation = call.out(1, n * later * s.dx * B);
-  S *slope = call.out(2, n * later * s.dx * s.din() * B), *sums = call.out(3, n * slices * s.dx * sums_size(s));
+  S *jacobian = call.out(2, n * later * s.dx * s.din() * B), *sums = call.out(3, n * slices * s.dx * sums_size(s));
   S* g_mean = call.out(4, s.own_mean ? n * stretches * s.dx * s.points * B : 0);
   const Given<S> given = call.given();
-  auto bytes = [&](int count) { return linearise_numbers(s, count) * int64_t(sizeof(S)); };
-  const int side_by_side = best_points(bytes);
+  const int warps = team(s);
+  auto bytes = [&](int count) { return linearise_numbers(s, count, warps) * int64_t(sizeof(S)); };
+  const int side_by_side = best_points(warps, bytes);
   if (later > 0) {
     with_points(side_by_side, [&](auto k) {
       const dim3 grid{blocks_for(later * B, kWarp * k()), dx, models};
-      expect(launch(linearise<S, k()>, grid, kWarp, bytes(k()), stream, s, given, run, slope, deviation), "linearise");
+      expect(launch(linearise<S, k()>, grid, kWarp * warps, bytes(k()), stream, s, given, run, jacobian, deviation),
+             "linearise");
     });
   }
-  const int warps = s.din() < kCotangentWarps ? s.din() : kCotangentWarps;
-  const int64_t two_rows = 2 * s.dx * kWarp * int64_t(sizeof(S));
-  expect(launch(cotangents<S>, dim3{blocks_for(B, kWarp), models}, kWarp * warps, two_rows, stream, s, given,
-                static_cast<const S*>(slope), call.in(kArguments), g), "cotangents");
+  const int rows = s.din() < kCotangentRows ? s.din() : kCotangentRows;
+  const int64_t two_rows = 2 * s.dx * kTogether * int64_t(sizeof(S));
+  expect(launch(cotangents<S>, dim3{blocks_for(B, kTogether), models}, kTogether * rows, two_rows, stream, s,
+                static_cast<const S*>(jacobian), call.in(kArguments), g), "cotangents");
   with_points(points, [&](auto k) {
-    expect(launch(gradients<S, k()>, dim3{slices, dx, models}, kWarp, gradients_numbers(s, k()) * int64_t(sizeof(S)), stream,
-                  s, given, run, static_cast<const S*>(g), stretches, sums, g_mean), "gradients");
+    const int64_t size = gradients_numbers(s, k(), warps) * int64_t(sizeof(S));
+    expect(launch(gradients<S, k()>, dim3{slices, dx, models}, kWarp * warps, size, stream, s, given, run, static_cast<const S*>(g), stretches, sums, g_mean), "gradients");
   });
 }
 
@@ -133,7 +151,8 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(prssm_cuda_backward, prssm::backward_call,
 extern "C" int64_t prssm_gradient_points(int64_t dx, int64_t du, int64_t points, bool spread, bool own_mean,
                                          int64_t number_size) {
   const prssm::Shape s{static_cast<int>(dx), static_cast<int>(du), static_cast<int>(points), 1, 1, spread, own_mean};
-  return prssm::best_points([&](int count) { return prssm::gradients_numbers(s, count) * number_size; });
+  const int warps = prssm::team(s);
+  return prssm::best_points(warps, [&](int count) { return prssm::gradients_numbers(s, count, warps) * number_size; });
 }
 
 #ifdef PRSSM_EMULATED
