@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from prssm.cli import many
 from prssm.cli.outputs import MODEL, REPORT, checked_name
 from prssm.cli.settings import SETTINGS, Settings, resolve
 from prssm.cli.words import note, wants_progress
-from prssm.foundation.errors import OptionError, TrainingInterrupted, did_you_mean
+from prssm.foundation.errors import OptionError, ProcessError, TrainingInterrupted, did_you_mean
 
 if TYPE_CHECKING:
     from prssm.data.record import Record
@@ -32,13 +33,22 @@ def fit(
     model = build(merged["method"], merged["preset"], method_options)
     out = checked_name(Path(merged["out"]), MODEL, "--out")
     report = checked_name(Path(merged["report"]), REPORT, "--report") if merged["report"] else None
+    devices = many.devices(merged["devices"])
+    many.join(merged)
     train, test = _load(merged)
     checkpoint = Path(merged["checkpoint"] or f"{out}.checkpoint")
-    _prepare(checkpoint, merged["resume"])
+    if many.leads(merged):
+        _prepare(checkpoint, merged["resume"])
     try:
-        model.fit(train, progress=wants_progress(merged["quiet"]), checkpoint=checkpoint, resume=merged["resume"])
+        model.fit(train, progress=wants_progress(merged["quiet"]), checkpoint=checkpoint, resume=merged["resume"],
+                  devices=devices)
     except TrainingInterrupted as error:
         raise TrainingInterrupted(f"{error}; the same command with --resume goes on") from error
+    except ProcessError as error:
+        raise ProcessError(f"{error}; with --resume it goes on, on any number of devices") from error
+    many.part(merged)
+    if not many.leads(merged):
+        return
     model.save(out)
     checkpoint.unlink(missing_ok=True)
     if merged["quiet"] and report is None:

@@ -54,6 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             traceback.print_exc()
         line, code = outcome(error)
+        if (watch := sys.modules.get("prssm.training.watch")) is not None:
+            watch.leave(line, code)  # one of several processes ends at once, and the others hear why
         note(line)
         return code
 

@@ -47,6 +47,12 @@ class Settings:
         help="Where training saves itself until it is done. Default: the model's name with .checkpoint added.")] = None
     resume: Annotated[bool | None, Parameter(negative="", help="Continue from the checkpoint.", show_default=False)] = None
     quiet: Annotated[bool | None, Parameter(negative="", help="No progress bar, no table.", show_default=False)] = None
+    devices: Annotated[str | None, Parameter(
+        help="Split training between so many devices, or 'auto' for all. Default: one, or all where processes join.")] = None
+    coordinator: Annotated[str | None, Parameter(
+        help="Join a run in several processes: host:port of process 0, or 'auto' under SLURM or Open MPI.")] = None
+    processes: Annotated[int | None, Parameter(help="With --coordinator: how many processes there are.")] = None
+    process: Annotated[int | None, Parameter(help="With --coordinator: which of them this is, from 0.")] = None
     config: Annotated[str | None, Parameter(
         help="A TOML file with any of these as keys (data = \"log.csv\", ...) and the method's options in a table "
              "[options]. The command line wins over the file.")] = None
@@ -54,6 +60,7 @@ class Settings:
 
 SETTINGS = tuple(field.name for field in dataclasses.fields(Settings))
 _LISTS, _FLAGS, _NUMBERS = ("data", "inputs", "outputs"), ("resume", "quiet"), ("dt", "split")
+_COUNTS = ("processes", "process")
 
 
 def resolve(data: tuple[str, ...], settings: Settings, options: dict[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -109,6 +116,10 @@ def _checked(key: str, value: Any, path: Path) -> Any:
         fits, wanted = isinstance(value, bool), "true or false"
     elif key in _NUMBERS:
         fits, wanted = isinstance(value, int | float) and not isinstance(value, bool), "a number"
+    elif key in _COUNTS:
+        fits, wanted = isinstance(value, int) and not isinstance(value, bool), "a whole number"
+    elif key == "devices":
+        fits, wanted = isinstance(value, int | str) and not isinstance(value, bool), "a whole number or 'auto'"
     else:
         fits, wanted = isinstance(value, str), "a text"
     if not fits:

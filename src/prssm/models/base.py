@@ -55,6 +55,7 @@ class Estimator(metaclass=_SignatureFromConfig):
     name: ClassVar[str]
     Config: ClassVar[type[Options]]
     PRESETS: ClassVar[Mapping[str, Options]]
+    many_devices: ClassVar[bool] = False  # whether training can be split between devices
     training_: TrainingLog | None = None  # the training curve, for methods that are trained by iterations
 
     # ---- options ----
@@ -113,16 +114,18 @@ class Estimator(metaclass=_SignatureFromConfig):
 
     def fit(self, data: Any, y: Any = None, *, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None,
             time: str | None = None, progress: bool | Progress = False,
-            checkpoint: str | os.PathLike[str] | None = None, resume: bool = False) -> Self:
+            checkpoint: str | os.PathLike[str] | None = None, resume: bool = False, devices: int | str | None = None) -> Self:
         """Learn the system from a Record, a list of Records, `(u, y)` arrays or a data frame (with column names).
 
-        `checkpoint` names a file that training keeps up to date; `resume=True` continues from it.
+        `checkpoint` names a file that training keeps up to date; `resume=True` continues from it. `devices` splits training
+        between so many devices, or between all of them ('auto').
         """
         records = as_records(data, y, inputs=inputs, outputs=outputs, time=time)
         check_training(records)
+        session = self._session(progress, checkpoint, resume, devices)
         scaler = Scaler.fit(records, normalise=getattr(self.config, "normalise", True))
         with double_precision():
-            self._fit([scaler.scale(record) for record in records], Session.of(progress, checkpoint, resume))
+            self._fit([scaler.scale(record) for record in records], session)
         self.scaler_ = scaler
         self.input_names_, self.output_names_ = records[0].input_names, records[0].output_names
         self.dt_ = records[0].dt
@@ -152,6 +155,13 @@ class Estimator(metaclass=_SignatureFromConfig):
         return save_model(self, path)
 
     # ---- shared work ----
+
+    def _session(self, progress: bool | Progress, checkpoint: str | os.PathLike[str] | None, resume: bool,
+                 devices: int | str | None) -> Session:
+        session = Session.of(progress, checkpoint, resume, devices)
+        if session.mesh is not None and not self.many_devices:
+            raise OptionError(f"devices: {self.name} trains on one device, got {session.mesh.size}")
+        return session
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "scaler_"):

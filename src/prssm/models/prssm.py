@@ -34,6 +34,7 @@ class PRSSM(Estimator):
     name: ClassVar[str] = "prssm"
     Config = PRSSMConfig
     PRESETS: ClassVar = {"default": DEFAULT, "paper": PAPER}
+    many_devices: ClassVar[bool] = True
     config: PRSSMConfig
     config_: PRSSMConfig  # with what the data decided filled in
     training_: TrainingLog
@@ -49,7 +50,7 @@ class PRSSM(Estimator):
         full = config.scheme == "full"
         cut = windows.whole(records) if full else windows.sliding(records, config.horizon)
         objective = Objective(cut.horizon, None if full else config.batch, config.samples, config.recognition_window,
-                              config.engine, config.draws, config.likelihood)
+                              config.engine, config.draws, config.likelihood, session.mesh)
         schedule = Schedule(config.iterations, config.learning_rate, config.final_learning_rate,
                             warmup=round(config.kl_warmup * config.iterations), clip=config.gradient_clip * cut.steps)
         levels = levels_of(config.complexity, config.prior_std)
