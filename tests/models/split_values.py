@@ -1,34 +1,33 @@
-"""ELBO and gradient with the trajectories split between devices. Started by test_sharded_rollout with 4 virtual devices."""
+"""A loss of trajectories and its gradient, split between devices. Started by test_sharded_rollout with 4 virtual devices."""
 
 import sys
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+from rollout_cases import make_inputs, make_transition
 
-import prssm
-from prssm.data.windows import sliding
 from prssm.foundation.precision import double_precision
-from prssm.models.elbo import Objective, TrainingData
-from prssm.models.prssm_config import DEFAULT
-from prssm.models.prssm_start import Starts
-from prssm.training.devices import everywhere, mesh_of
+from prssm.models.sharded_rollout import sharded_rollout
+from prssm.training.devices import mesh_of
 
-RUNS = [(engine, devices) for engine in ("native", "scan", "adjoint") for devices in (1, 2, 3)]  # 3 does not divide 4
+ALONE = ("scan", 1)
+SPLIT = [("native", 2), ("scan", 2), ("adjoint", 3)]  # of 4 trajectories, which 3 does not divide
 
 
 def values(engine: str, devices: int) -> dict[str, np.ndarray]:
-    rng = np.random.default_rng(0)
-    record = prssm.Record(rng.normal(size=30), rng.normal(size=30))
-    config = DEFAULT.replace(latent_dim=2, inducing=3, horizon=6, recognition_window=3, start="random", recognition_hidden=3)
     mesh = mesh_of(devices)
+
+    def loss(transition, draws, x1, u, eps):
+        states = sharded_rollout(mesh, transition.condition().drawn(draws), x1, u, eps, engine)
+        return jnp.sum(jnp.cos(jnp.arange(states.size)).reshape(states.shape) * states**2)
+
     with double_precision():
-        model = Starts(config, [record]).create("free", 2)  # two restarts: the split axis is not the only one
-        objective = Objective(6, 2, 2, 3, engine, "trajectory", mesh=mesh)
-        data, key = everywhere((TrainingData.of(sliding([record], 6)), jax.random.key(1)), mesh)
-        run = jax.jit(jax.vmap(jax.value_and_grad(objective), in_axes=(0, None, None)))
-        leaves = jax.tree.leaves(run(everywhere(model, mesh), data, key))
+        transition, draws = make_transition(2, 1, 3), jnp.asarray(np.random.default_rng(0).normal(size=(2, 3, 4)))
+        run = jax.jit(jax.value_and_grad(loss, argnums=(0, 1, 2, 3, 4)))
+        leaves = jax.tree.leaves(run(transition, draws, *make_inputs(2, 1, 5, 4)))
         return {f"{engine} {devices} {index}": np.asarray(leaf) for index, leaf in enumerate(leaves)}
 
 
 if __name__ == "__main__":
-    np.savez(sys.argv[1], **{name: array for run in RUNS for name, array in values(*run).items()})
+    np.savez(sys.argv[1], **{name: array for run in [ALONE, *SPLIT] for name, array in values(*run).items()})

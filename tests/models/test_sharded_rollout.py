@@ -1,4 +1,4 @@
-"""Split between devices, the ELBO and its gradient are what they are on one, for every engine and any number of devices."""
+"""Split between devices, trajectories and gradients are what they are on one, for every engine and any number of devices."""
 
 import os
 import subprocess
@@ -8,6 +8,7 @@ import jax
 import numpy as np
 import pytest
 import split_values
+from rollout_cases import need_native_library
 
 import prssm
 from prssm.foundation.errors import OptionError
@@ -16,6 +17,7 @@ from prssm.training.devices import everywhere, mesh_of
 
 @pytest.fixture(scope="module")
 def computed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
+    need_native_library()
     file = tmp_path_factory.mktemp("split") / "values.npz"
     flags = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
     subprocess.run([sys.executable, split_values.__file__, file], env=flags, check=True, timeout=300)
@@ -23,8 +25,7 @@ def computed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
         return dict(archive)
 
 
-@pytest.mark.parametrize("engine", ["native", "scan", "adjoint"])
-@pytest.mark.parametrize("devices", [2, 3])
+@pytest.mark.parametrize(("engine", "devices"), split_values.SPLIT)
 def test_value_and_gradient_do_not_depend_on_the_number_of_devices(computed, engine, devices):
     names = [name for name in computed if name.startswith("scan 1 ")]
     assert len(names) > 10

@@ -10,8 +10,8 @@ import prssm
 from prssm.foundation.errors import ProcessError
 from prssm.training import optimise, processes, store, watch
 
-TINY = {"latent_dim": 2, "inducing": 3, "samples": 3, "batch": 2, "horizon": 10, "recognition_window": 3,
-        "recognition_hidden": 4, "iterations": 40, "restarts": 2, "engine": "scan"}
+TINY = {"latent_dim": 2, "inducing": 3, "samples": 2, "batch": 2, "horizon": 10, "recognition_window": 3,
+        "recognition_hidden": 4, "iterations": 40, "restarts": 1, "engine": "scan"}
 LOST_AT = 20
 
 
