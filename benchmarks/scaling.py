@@ -98,8 +98,8 @@ def table(record: dict[str, Any]) -> str:
     """Speed-up is the time of one process on the same batch, divided by this one's; its ideal is the processes' number."""
     alone = {case["batch"]: case["min_ms"] for case in record["cases"] if case["processes"] == 1}
     made, (before, after) = record["provenance"], (record["load_before"][0], record["load_after"][0])
-    lines = [f"{made['machine']}; {made['device']}; commit {made['commit']}; jax {made['versions']['jax']}; one core a process; "
-             f"load average {before:.2f} and {after:.2f} before and after. A gradient is "
+    lines = [f"{made['machine']}; {made['device']}; commit {made['commit']}; jax {made['versions']['jax']}; "
+             f"one core a process; load average {before:.2f} and {after:.2f} before and after. A gradient is "
              f"{record['cases'][0]['gradient_bytes']} bytes.", "",
              "| | processes | batch | ms an iteration, min (median) | speed-up | efficiency |", "|---|---|---|---|---|---|"]
     for case in record["cases"]:

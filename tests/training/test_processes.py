@@ -76,7 +76,7 @@ class FakeStore:
 
 def test_processes_of_other_versions_are_refused(monkeypatch):
     FakeStore(monkeypatch, "prssm 0.0.1 and jax 0.1")
-    with pytest.raises(ProcessError, match=r"versions: expected the same.*'prssm 0.0.1 and jax 0.1' in process 1 and 'prssm 2"):
+    with pytest.raises(ProcessError, match=r"versions: expected the same.*'prssm 0.0.1 and jax 0.1' in process 1 and"):
         processes.agree("versions", "prssm 2 and jax 3")
 
 
@@ -86,7 +86,7 @@ def test_processes_of_the_same_versions_agree(monkeypatch):
 
 
 @pytest.mark.parametrize(("text", "shown"), [
-    ("UNKNOWN: Gloo all-reduce failed: [a/pair.cc:547] Connection closed by peer [::1]:5", r"lost \(Connection closed by peer"),
+    ("UNKNOWN: Gloo all-reduce failed: [a/pair.cc:547] Connection closed by peer [::1]:5", r"lost \(Connection closed by"),
     ("UNAVAILABLE: NCCL operation failed", "NCCL"),
 ])
 def test_errors_of_the_transport_mean_a_loss(monkeypatch, text, shown):

@@ -12,6 +12,7 @@ from cyclopts import App, CycloptsError
 
 from prssm import __version__
 from prssm.cli.benchmark import benchmark
+from prssm.cli.convert import convert
 from prssm.cli.datasets import datasets
 from prssm.cli.demo import demo
 from prssm.cli.fit import fit
@@ -33,7 +34,7 @@ app = App(
     version=__version__,
     suppress_keyboard_interrupt=False,
 )
-for command in (fit, simulate, score, datasets, methods, benchmark, demo, info):
+for command in (fit, convert, simulate, score, datasets, methods, benchmark, demo, info):
     app.command(command)
 
 

@@ -34,6 +34,8 @@ class Settings:
         name=["--outputs", "-y"], negative="", help="Output columns: a,b or repeated. Default: y, or y1, y2, ...")] = None
     time: Annotated[str | None, Parameter(help="Column of time stamps, checked for gaps.")] = None
     dt: Annotated[float | None, Parameter(help="Seconds between rows, where there is no time column.")] = None
+    stream: Annotated[str | None, Parameter(
+        help="A folder made by `prssm convert`, from which training reads as it goes, instead of data files.")] = None
     test: Annotated[str | None, Parameter(help="A file that is scored and not trained on.")] = None
     split: Annotated[float | None, Parameter(
         help="Train on this first fraction of the rows, score the rest. Without --test and --split all rows train.")] = None
@@ -73,7 +75,7 @@ def resolve(data: tuple[str, ...], settings: Settings, options: dict[str, str]) 
         from_file = {name: value for name, value in from_file.items() if name not in ("test", "split")}
     merged = dict.fromkeys(("data", *SETTINGS)) | DEFAULTS | from_file | given
     merged |= {name: split_names(merged[name]) for name in ("inputs", "outputs")}
-    if not merged["data"]:
+    if not merged["data"] and not merged["stream"]:
         raise OptionError("no data: name a file or a data set, e.g. prssm fit log.csv (prssm datasets lists the sets)")
     if merged["test"] and merged["split"] is not None:
         raise OptionError("--test and --split: give one of them, not both")

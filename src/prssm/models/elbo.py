@@ -116,6 +116,7 @@ class Objective:
     draws: Draws = "step"
     likelihood: Likelihood = "expected"
     mesh: Mesh | None = None  # devices between which the trajectories are split
+    drawn: bool = False  # the data are the windows of one mini-batch
 
     def __call__(self, model: StateSpaceModel, data: TrainingData | PerRestart, key: PRNGKeyArray,
                  kl_weight: float | Array = 1.0) -> Float[Array, ""]:
@@ -140,7 +141,7 @@ class Objective:
         """Starts of the mini-batch, and the factor from its number of steps to the data set's."""
         if self.batch is None:
             return data.starts, 1.0
-        starts = jax.random.choice(key, data.starts, (self.batch,))
+        starts = data.starts if self.drawn else jax.random.choice(key, data.starts, (self.batch,))
         return starts, data.steps / (self.batch * self.horizon)
 
     def _trajectories(self, dynamics: Dynamics, mean: Float[Array, "batch Dx"], log_std: Float[Array, "batch Dx"],
