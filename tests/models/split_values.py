@@ -12,7 +12,7 @@ from prssm.models.sharded_rollout import sharded_rollout
 from prssm.training.devices import mesh_of
 
 ALONE = ("scan", 1)
-SPLIT = [("native", 2), ("scan", 2), ("adjoint", 3)]  # of 4 trajectories, which 3 does not divide
+SPLIT = [("native", 2), ("adjoint", 3)]  # of 4 trajectories, which 3 does not divide
 
 
 def values(engine: str, devices: int) -> dict[str, np.ndarray]:

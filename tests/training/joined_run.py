@@ -11,8 +11,8 @@ from prssm.foundation.errors import ProcessError
 from prssm.training import optimise, processes, store, watch
 
 TINY = {"latent_dim": 2, "inducing": 3, "samples": 2, "batch": 2, "horizon": 10, "recognition_window": 3,
-        "recognition_hidden": 4, "iterations": 40, "restarts": 1}
-LOST_AT = 20
+        "recognition_hidden": 4, "iterations": 20, "restarts": 1}
+LOST_AT = 10
 
 
 def log():

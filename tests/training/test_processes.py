@@ -52,7 +52,7 @@ def test_a_lost_process_ends_the_run_with_one_line(pair):
     assert codes == [5, 9]
     lines = [line for line in said[0].splitlines() if "prssm" in line]
     assert len(lines) == 1, said[0]
-    assert re.search(rf"a process was lost .*training stopped at iteration {joined_run.LOST_AT} of 40; resume from .*lost0",
+    assert re.search(rf"a process was lost .*training stopped at iteration {joined_run.LOST_AT} of 20; resume from .*lost0",
                      lines[0])
     assert "Traceback" not in said[0]
 

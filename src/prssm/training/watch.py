@@ -92,7 +92,7 @@ def _end(line: str, code: int) -> NoReturn:
 
 
 def _wait_for_the_others() -> None:
-    deadline = time.monotonic() + 4.0 * BEAT_SECONDS
+    deadline = time.monotonic() + 2.5 * BEAT_SECONDS
     waiting = set(range(1, store.count()))
     while waiting and time.monotonic() < deadline:
         waiting -= {process for process in waiting if store.get(f"ended/{process}") is not None}
