@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 
 _PUBLIC = {
     "Record": "prssm.data.record",
+    "Stream": "prssm.data.stream",
     "Prediction": "prssm.simulation.prediction",
     "PRSSM": "prssm.models.prssm",
     "GPNARX": "prssm.models.gp_narx",

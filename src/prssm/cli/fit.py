@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from prssm.cli import many, streams
 from prssm.cli.outputs import MODEL, REPORT, checked_name
 from prssm.cli.settings import SETTINGS, Settings, resolve
 from prssm.cli.words import note, wants_progress
-from prssm.foundation.errors import OptionError, TrainingInterrupted, did_you_mean
+from prssm.foundation.errors import OptionError, ProcessError, TrainingInterrupted, did_you_mean
 
 if TYPE_CHECKING:
     from prssm.data.record import Record
+    from prssm.data.stream import Stream
     from prssm.models.base import Estimator
 
 
@@ -29,16 +31,28 @@ def fit(
     The table compares it with the training mean and a linear model. Ctrl-C saves; --resume goes on.
     """
     merged, method_options = resolve(data, settings, options)
+    if merged["stream"]:
+        streams.check_settings(merged)
+        method_options = streams.with_one_level(merged["method"], method_options)
     model = build(merged["method"], merged["preset"], method_options)
     out = checked_name(Path(merged["out"]), MODEL, "--out")
     report = checked_name(Path(merged["report"]), REPORT, "--report") if merged["report"] else None
-    train, test = _load(merged)
+    devices = many.devices(merged["devices"])
+    many.join(merged)
+    source, train, test = _load(merged)
     checkpoint = Path(merged["checkpoint"] or f"{out}.checkpoint")
-    _prepare(checkpoint, merged["resume"])
+    if many.leads(merged):
+        _prepare(checkpoint, merged["resume"])
     try:
-        model.fit(train, progress=wants_progress(merged["quiet"]), checkpoint=checkpoint, resume=merged["resume"])
+        model.fit(source, progress=wants_progress(merged["quiet"]), checkpoint=checkpoint, resume=merged["resume"],
+                  devices=devices)
     except TrainingInterrupted as error:
         raise TrainingInterrupted(f"{error}; the same command with --resume goes on") from error
+    except ProcessError as error:
+        raise ProcessError(f"{error}; with --resume it goes on, on any number of devices") from error
+    many.part(merged)
+    if not many.leads(merged):
+        return
     model.save(out)
     checkpoint.unlink(missing_ok=True)
     if merged["quiet"] and report is None:
@@ -58,10 +72,14 @@ def build(method_name: str, preset: str, options: dict[str, Any]) -> Estimator:
     return kind(preset, **kind.Config.parse(options))
 
 
-def _load(merged: dict[str, Any]) -> tuple[list[Record], list[Record]]:
+def _load(merged: dict[str, Any]) -> tuple[list[Record] | Stream, list[Record], list[Record]]:
+    """What trains, what of it is shown afterwards, and what is scored."""
     from prssm.cli.sources import training_and_test
 
-    return training_and_test(merged)
+    if merged["stream"]:
+        return streams.open_with_test(merged)
+    train, test = training_and_test(merged)
+    return train, train, test
 
 
 def _prepare(checkpoint: Path, resume: bool) -> None:
@@ -92,5 +110,6 @@ def _tell(model: Estimator, train: list[Record], test: list[Record], merged: dic
     if report is not None:
         from prssm.report.page import write_report
 
-        write_report(report, model, comparison.runs, comparison.baselines, data=", ".join(merged["data"]))
+        source = ", ".join(merged["data"] or [merged["stream"]])
+        write_report(report, model, comparison.runs, comparison.baselines, data=source)
         print(f"report: {report}")

@@ -12,6 +12,7 @@ from cyclopts import App, CycloptsError
 
 from prssm import __version__
 from prssm.cli.benchmark import benchmark
+from prssm.cli.convert import convert
 from prssm.cli.datasets import datasets
 from prssm.cli.demo import demo
 from prssm.cli.fit import fit
@@ -34,7 +35,7 @@ app = App(
     version=__version__,
     suppress_keyboard_interrupt=False,
 )
-for command in (fit, simulate, score, search, datasets, methods, benchmark, demo, info):
+for command in (fit, convert, simulate, score, search, datasets, methods, benchmark, demo, info):
     app.command(command)
 
 
@@ -55,6 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             traceback.print_exc()
         line, code = outcome(error)
+        if (watch := sys.modules.get("prssm.training.watch")) is not None:
+            watch.leave(line, code)  # one of several processes ends at once, and the others hear why
         note(line)
         return code
 

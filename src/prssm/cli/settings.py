@@ -36,6 +36,8 @@ class DataSettings:
         name=["--outputs", "-y"], negative="", help="Output columns: a,b or repeated. Default: y, or y1, y2, ...")] = None
     time: Annotated[str | None, Parameter(help="Column of time stamps, checked for gaps.")] = None
     dt: Annotated[float | None, Parameter(help="Seconds between rows, where there is no time column.")] = None
+    stream: Annotated[str | None, Parameter(
+        help="A folder made by `prssm convert`, from which training reads as it goes, instead of data files.")] = None
     test: Annotated[str | None, Parameter(help="A file that is scored and not trained on.")] = None
     split: Annotated[float | None, Parameter(
         help="Train on this first fraction of the rows, score the rest. Without --test and --split all rows train.")] = None
@@ -55,6 +57,12 @@ class Settings(DataSettings):
         help="Where training saves itself until it is done. Default: the model's name with .checkpoint added.")] = None
     resume: Annotated[bool | None, Parameter(negative="", help="Continue from the checkpoint.", show_default=False)] = None
     quiet: Annotated[bool | None, Parameter(negative="", help="No progress bar, no table.", show_default=False)] = None
+    devices: Annotated[str | None, Parameter(
+        help="Split training between so many devices, or 'auto' for all. Default: one, or all where processes join.")] = None
+    coordinator: Annotated[str | None, Parameter(
+        help="Join a run in several processes: host:port of process 0, or 'auto' under SLURM or Open MPI.")] = None
+    processes: Annotated[int | None, Parameter(help="With --coordinator: how many processes there are.")] = None
+    process: Annotated[int | None, Parameter(help="With --coordinator: which of them this is, from 0.")] = None
     config: Annotated[str | None, Parameter(
         help="A TOML file with any of these as keys (data = \"log.csv\", ...) and the method's options in a table "
              "[options]. The command line wins over the file.")] = None
@@ -63,7 +71,7 @@ class Settings(DataSettings):
 SETTINGS = tuple(field.name for field in dataclasses.fields(Settings))
 _LISTS, _FLAGS, _NUMBERS = ("data", "inputs", "outputs"), ("resume", "quiet", "prune", "no_fit", "retry_failed"), \
     ("dt", "split", "hold_out")
-_COUNTS, _TABLES = ("trials", "folds", "workers"), ("over",)
+_COUNTS, _TABLES = ("trials", "folds", "workers", "processes", "process"), ("over",)
 
 
 def resolve(data: tuple[str, ...], settings: Any, options: dict[str, str],
@@ -78,7 +86,7 @@ def resolve(data: tuple[str, ...], settings: Any, options: dict[str, str],
         from_file = {name: value for name, value in from_file.items() if name not in ("test", "split")}
     merged = dict.fromkeys(("data", *known)) | defaults | from_file | given
     merged |= {name: split_names(merged[name]) for name in ("inputs", "outputs")}
-    if not merged["data"]:
+    if not merged["data"] and not merged.get("stream"):
         raise OptionError("no data: name a file or a data set, e.g. prssm fit log.csv (prssm datasets lists the sets)")
     if merged["test"] and merged["split"] is not None:
         raise OptionError("--test and --split: give one of them, not both")
@@ -125,6 +133,8 @@ def _checked(key: str, value: Any, path: Path, settings: tuple[str, ...]) -> Any
         fits, wanted = isinstance(value, int) and not isinstance(value, bool), "a whole number"
     elif key in _TABLES:
         fits, wanted = isinstance(value, dict), f"a table [{key}]"
+    elif key == "devices":
+        fits, wanted = isinstance(value, int | str) and not isinstance(value, bool), "a whole number or 'auto'"
     else:
         fits, wanted = isinstance(value, str), "a text"
     if not fits:

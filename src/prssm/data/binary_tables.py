@@ -1,6 +1,7 @@
 """Parquet, NPZ and MATLAB files (v5 to v7 through scipy, v7.3 through h5py) as columns."""
 
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +11,30 @@ from prssm.data.tables import ArrayTable, as_variables
 from prssm.foundation.errors import DataError, MissingExtraError
 
 
-def read_parquet(path: Path) -> ArrayTable:
+def read_parquet(path: Path, rows: slice = slice(None)) -> ArrayTable:
+    """All rows, or some of them; the others are then never in memory."""
+    begin = rows.start or 0
+    frame = _collected(path, lambda lazy: lazy.slice(begin, None if rows.stop is None else rows.stop - begin))
     polars = import_polars()
-    try:
-        frame = polars.read_parquet(path)
-    except (polars.exceptions.PolarsError, OSError) as error:
-        raise DataError(f"{path}: not a whole Parquet file (truncated or of another kind): {_first_line(error)}") from None
     columns = {}
     for series in frame.iter_columns():
         is_number = series.dtype.is_numeric() or series.dtype == polars.Boolean
         columns[series.name] = series.cast(polars.Float64).to_numpy() if is_number else series.to_numpy()
     return as_variables(str(path), columns, word="column")
+
+
+def parquet_rows(path: Path) -> int:
+    """How many rows the file has, by its index."""
+    return int(_collected(path, lambda lazy: lazy.select(import_polars().len())).item())
+
+
+def _collected(path: Path, what: Callable[[Any], Any]) -> Any:
+    """A part of a Parquet file as a frame."""
+    polars = import_polars()
+    try:
+        return what(polars.scan_parquet(path, glob=False)).collect()
+    except (polars.exceptions.PolarsError, OSError) as error:
+        raise DataError(f"{path}: not a whole Parquet file (truncated or of another kind): {_first_line(error)}") from None
 
 
 def import_polars() -> Any:

@@ -29,15 +29,16 @@ Names = str | Sequence[str] | None
 
 
 def read(path: str | os.PathLike[str], *, inputs: Names = None, outputs: Names = None, time: str | None = None,
-         dt: float | None = None, name: str | None = None) -> Record:
+         dt: float | None = None, name: str | None = None, rows: slice | None = None) -> Record:
     """A Record from the named columns of a file; its suffix says the format.
 
     Inputs or outputs that are not named are the columns u, u1, u2, .. and y, y1, y2, .. where the file has them; an empty
     list means none. `time` names the column of time stamps (seconds, or ISO dates); a column called "time" is used
-    by itself if neither `time` nor `dt`, the sampling time in seconds, is given. Missing outputs become NaN.
+    by itself if neither `time` nor `dt`, the sampling time in seconds, is given. Missing outputs become NaN. Of a Parquet
+    file `rows` may be a part, so that the rest need not fit in memory.
     """
     path = _existing(path)
-    table = _by_suffix(path, READERS, "read")(path)
+    table = _by_suffix(path, READERS, "read")(path) if rows is None else read_parquet(path, rows)
     input_names = _chosen(table, inputs, "u")
     output_names = _chosen(table, outputs, "y")
     if not input_names and not output_names:

@@ -32,6 +32,10 @@ class TrainingError(PrssmError, RuntimeError):
     """Training ended without a usable model; the message says what to try."""
 
 
+class ProcessError(PrssmError, RuntimeError):
+    """A run in several processes that cannot start, or that lost one of them; the message says how to go on."""
+
+
 class TrainingInterrupted(PrssmError, KeyboardInterrupt):
     """Training was stopped by Ctrl-C or a signal; the message says where the checkpoint is."""
 

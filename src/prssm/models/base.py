@@ -17,6 +17,7 @@ import numpy as np
 from prssm.data.coerce import as_records, check_alike, check_training
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
+from prssm.data.stream import Stream
 from prssm.foundation.errors import DataError, NotFittedError, OptionError, did_you_mean
 from prssm.foundation.options import Options
 from prssm.foundation.precision import double_precision
@@ -55,6 +56,7 @@ class Estimator(metaclass=_SignatureFromConfig):
     name: ClassVar[str]
     Config: ClassVar[type[Options]]
     PRESETS: ClassVar[Mapping[str, Options]]
+    many_devices: ClassVar[bool] = False  # whether training can be split between devices
     training_: TrainingLog | None = None  # the training curve, for methods that are trained by iterations
 
     # ---- options ----
@@ -105,6 +107,10 @@ class Estimator(metaclass=_SignatureFromConfig):
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Take back what `_state` gave."""
 
+    def _fit_stream(self, stream: Stream, scaler: Scaler, session: Session) -> None:
+        """Learn from data on disk, for methods that can."""
+        raise OptionError(f"data: {self.name} needs all data in memory, got a stream; prssm trains on one")
+
     def findings(self) -> list[tuple[str, str]]:
         """What the fit decided by itself, as (what, how) in words, for reports; nothing where it decided nothing."""
         return []
@@ -113,19 +119,28 @@ class Estimator(metaclass=_SignatureFromConfig):
 
     def fit(self, data: Any, y: Any = None, *, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None,
             time: str | None = None, progress: bool | Progress = False,
-            checkpoint: str | os.PathLike[str] | None = None, resume: bool = False) -> Self:
-        """Learn the system from a Record, a list of Records, `(u, y)` arrays or a data frame (with column names).
+            checkpoint: str | os.PathLike[str] | None = None, resume: bool = False,
+            devices: int | str | None = None) -> Self:
+        """Learn the system from a Record, a list of Records, `(u, y)` arrays, a data frame (with column names) or a Stream.
 
-        `checkpoint` names a file that training keeps up to date; `resume=True` continues from it.
+        `checkpoint` names a file that training keeps up to date; `resume=True` continues from it. `devices` splits training
+        between so many devices, or between all of them ('auto').
         """
-        records = as_records(data, y, inputs=inputs, outputs=outputs, time=time)
-        check_training(records)
-        scaler = Scaler.fit(records, normalise=getattr(self.config, "normalise", True))
-        with double_precision():
-            self._fit([scaler.scale(record) for record in records], Session.of(progress, checkpoint, resume))
+        normalise = getattr(self.config, "normalise", True)
+        if isinstance(data, Stream):
+            scaler, first = data.scaler(normalise), data
+            session = self._session(progress, checkpoint, resume, devices)
+            with double_precision():
+                self._fit_stream(data, scaler, session)
+        else:
+            records = as_records(data, y, inputs=inputs, outputs=outputs, time=time)
+            check_training(records)
+            session = self._session(progress, checkpoint, resume, devices)
+            scaler, first = Scaler.fit(records, normalise), records[0]
+            with double_precision():
+                self._fit([scaler.scale(record) for record in records], session)
         self.scaler_ = scaler
-        self.input_names_, self.output_names_ = records[0].input_names, records[0].output_names
-        self.dt_ = records[0].dt
+        self.input_names_, self.output_names_, self.dt_ = first.input_names, first.output_names, first.dt
         return self
 
     def simulate(self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0) -> Any:
@@ -152,6 +167,13 @@ class Estimator(metaclass=_SignatureFromConfig):
         return save_model(self, path)
 
     # ---- shared work ----
+
+    def _session(self, progress: bool | Progress, checkpoint: str | os.PathLike[str] | None, resume: bool,
+                 devices: int | str | None) -> Session:
+        session = Session.of(progress, checkpoint, resume, devices)
+        if session.mesh is not None and not self.many_devices:
+            raise OptionError(f"devices: {self.name} trains on one device, got {session.mesh.size}")
+        return session
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "scaler_"):

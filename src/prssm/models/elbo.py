@@ -12,12 +12,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.scipy.stats import norm
+from jax.sharding import Mesh
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from prssm.data.windows import Windows
 from prssm.models.emission import Emission
 from prssm.models.recognition import Recognition, kl_to_standard_normal
-from prssm.models.rollout import Engine, rollout
+from prssm.models.rollout import Engine
+from prssm.models.sharded_rollout import sharded_rollout
 from prssm.models.transition import Dynamics, Mean, Transition
 from prssm.training.optimise import PerRestart
 
@@ -123,6 +125,8 @@ class Objective:
     engine: Engine = "auto"
     draws: Draws = "step"
     likelihood: Likelihood = "expected"
+    mesh: Mesh | None = None  # devices between which the trajectories are split
+    drawn: bool = False  # the data are the windows of one mini-batch
 
     def __call__(self, model: StateSpaceModel, data: TrainingData | PerRestart, key: PRNGKeyArray,
                  kl_weight: float | Array = 1.0) -> Float[Array, ""]:
@@ -149,7 +153,7 @@ class Objective:
         """Starts of the mini-batch, and the factor from its number of steps to the data set's."""
         if self.batch is None:
             return data.starts, 1.0
-        starts = jax.random.choice(key, data.starts, (self.batch,))
+        starts = data.starts if self.drawn else jax.random.choice(key, data.starts, (self.batch,))
         return starts, data.steps / (self.batch * self.horizon)
 
     def _trajectories(self, dynamics: Dynamics, mean: Float[Array, "batch Dx"], log_std: Float[Array, "batch Dx"],
@@ -162,7 +166,7 @@ class Objective:
         x1 = first_mean + first_std * eps[-1]  # the last row: no step follows x_T, so the recursion leaves it unused
         if self.draws == "trajectory":
             dynamics = one_function_each(dynamics, jax.random.fold_in(key, 1), x1.shape[1])
-        return rollout(dynamics, x1, inputs, eps, self.engine)
+        return sharded_rollout(self.mesh, dynamics, x1, inputs, eps, self.engine)
 
     def _expected_log_likelihood(self, model: StateSpaceModel, states: Array, inputs: Array,
                                  y: Float[Array, "batch T Dy"], correlation: Float[Array, " Dy"]) -> Array:

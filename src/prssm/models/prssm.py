@@ -9,18 +9,21 @@ import numpy as np
 
 from prssm.data import windows
 from prssm.data.record import Record
+from prssm.data.scaling import Scaler
+from prssm.data.stream import Stream
 from prssm.data.windows import Windows
 from prssm.foundation.errors import OptionError
 from prssm.models.base import Estimator, Simulated
 from prssm.models.calibration import Calibration
 from prssm.models.elbo import Anchor, Objective, Own, StateSpaceModel, TrainingData
 from prssm.models.held_out import Fold, folds_of
-from prssm.models.levels import Group, groups_of, levels_of
+from prssm.models.levels import Group, Level, groups_of, levels_of
 from prssm.models.mixture import Mixture
 from prssm.models.prssm_config import DEFAULT, PAPER, PRSSMConfig
 from prssm.models.prssm_start import Starts, blank_model
 from prssm.models.selection import Trained, choose
 from prssm.models.stepper import Stepper
+from prssm.models.streaming import StreamWindows, check_options
 from prssm.training.checkpoint import fingerprint
 from prssm.training.log import TrainingLog
 from prssm.training.optimise import PerRestart, Schedule, optimise_all
@@ -35,6 +38,7 @@ class PRSSM(Estimator):
     name: ClassVar[str] = "prssm"
     Config = PRSSMConfig
     PRESETS: ClassVar = {"default": DEFAULT, "paper": PAPER}
+    many_devices: ClassVar[bool] = True
     config: PRSSMConfig
     config_: PRSSMConfig  # with what the data decided filled in
     training_: TrainingLog
@@ -47,18 +51,46 @@ class PRSSM(Estimator):
     def _fit(self, records: list[Record], session: Session) -> None:
         config = self.config_ = self.config.resolved(records)
         self._check_structure(records)
-        full = config.scheme == "full"
-        cut = windows.whole(records) if full else windows.sliding(records, config.horizon)
-        objective = Objective(cut.horizon, None if full else config.batch, config.samples, config.recognition_window,
-                              config.engine, config.draws, config.likelihood)
-        schedule = Schedule(config.iterations, config.learning_rate, config.final_learning_rate,
-                            warmup=round(config.kl_warmup * config.iterations), clip=config.gradient_clip * cut.steps)
+        cut = windows.whole(records) if config.scheme == "full" else windows.sliding(records, config.horizon)
         levels = levels_of(config.complexity, config.prior_std)
         groups = groups_of(levels, folds_of(cut, records, config.folds, self.warmup), config.restarts, config.fold_restarts)
         starts = self._starts(records, groups)
-        models, log = optimise_all(objective, starts, _data(cut, groups, starts), schedule,
+        models, log = optimise_all(self._objective(cut, session), starts, _data(cut, groups, starts), self._schedule(cut),
                                    jax.random.key(config.seed), session, fingerprint(config, vars(cut).values()))
-        trained = Trained(models, log, groups, config.members, _MARGIN * cut.steps, self.warmup, config.draws)
+        self._keep(models, log, groups, levels, cut.steps)
+
+    def _fit_stream(self, stream: Stream, scaler: Scaler, session: Session) -> None:
+        """As `_fit` with nothing held out, but the windows are read from disk; starts are made from a sample of the rows."""
+        check_options(self.config)
+        config = self.config_ = self.config.resolved([stream.shortest()])
+        self._check_structure([stream.shortest()])
+        source = StreamWindows(stream, scaler, config.batch, config.horizon)
+        cut, levels = source.like(), levels_of(config.complexity, config.prior_std)
+        groups = groups_of(levels, [], config.restarts, config.fold_restarts)
+        starts = self._starts(source.sample(config.seed), groups)
+        feed = source.feed()
+        try:
+            models, log = optimise_all(self._objective(cut, session, drawn=True), starts,
+                                       PerRestart(feed, _data(cut, groups, starts).own), self._schedule(cut),
+                                       jax.random.key(config.seed), session, fingerprint(config, [stream.digest]))
+        finally:
+            feed.close()
+        self._keep(models, replace(log, waited=feed.waited), groups, levels, cut.steps)
+
+    def _objective(self, cut: Windows, session: Session, drawn: bool = False) -> Objective:
+        config = self.config_
+        return Objective(cut.horizon, None if config.scheme == "full" else config.batch, config.samples,
+                         config.recognition_window, config.engine, config.draws, config.likelihood, session.mesh, drawn)
+
+    def _schedule(self, cut: Windows) -> Schedule:
+        config = self.config_
+        return Schedule(config.iterations, config.learning_rate, config.final_learning_rate,
+                        warmup=round(config.kl_warmup * config.iterations), clip=config.gradient_clip * cut.steps)
+
+    def _keep(self, models: StateSpaceModel, log: TrainingLog, groups: list[Group], levels: list[Level], steps: int) -> None:
+        """What is kept of all that was trained."""
+        config = self.config_
+        trained = Trained(models, log, groups, config.members, _MARGIN * steps, self.warmup, config.draws)
         self.level_, self.held_out_, self.calibration_, members = choose(trained, levels, config.seed)
         self.mixture_, self.training_ = trained.mixture(members), replace(log, kept=int(members[0]))
 

@@ -13,12 +13,14 @@ import numpy as np
 from prssm.foundation import storage
 from prssm.foundation.errors import ModelFileError
 from prssm.foundation.options import Options
+from prssm.training import store
 
 
 class Checkpoint:
     """Saves and restores a tree of arrays; without a path it does nothing.
 
-    The fingerprint says which options, data and program the run belongs to: another run's checkpoint is refused.
+    The fingerprint says which options, data and program the run belongs to: another run's checkpoint is refused. Of several
+    processes only the first saves, and all get what it loads.
     """
 
     def __init__(self, path: Path | None, fingerprint: str) -> None:
@@ -26,7 +28,7 @@ class Checkpoint:
         self.fingerprint = fingerprint
 
     def save(self, state: dict[str, Any]) -> None:
-        if self.path is None:
+        if self.path is None or not store.leads():
             return
         arrays = {name: np.asarray(leaf) for name, leaf in _named_leaves(state)}
         header = {"fingerprint": self.fingerprint, "iteration": int(state["iteration"])}
@@ -34,7 +36,7 @@ class Checkpoint:
 
     def load(self, like: dict[str, Any]) -> dict[str, Any]:
         """The saved state in the shape of `like`; `like` itself when there is no file yet."""
-        if self.path is None or not self.path.exists():
+        if self.path is None or not store.leads() or not self.path.exists():
             return like
         header, arrays = storage.read(self.path, "checkpoint")
         if header.get("fingerprint") != self.fingerprint:

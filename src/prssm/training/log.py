@@ -23,6 +23,7 @@ class TrainingLog:
     kept: int
     seconds: float
     objective_name: str = "ELBO"
+    waited: float | None = None  # seconds for which training stood still for data from disk
 
     @property
     def diverged(self) -> int:
@@ -39,13 +40,14 @@ class TrainingLog:
         """One line for a person."""
         iterations = int(self.iteration[-1]) if len(self.iteration) else 0
         text = f"{iterations} iterations of {len(self.outcomes)} restart(s) in {self.seconds:.1f} s, "
+        text += "" if self.waited is None else f"{self.waited:.1f} s of them waiting for data, "
         text += f"kept restart {self.kept} with {self.objective_name} {self.final[self.kept]:.2f}"
         return text + (f"; {self.diverged} diverged and were dropped" if self.diverged else "")
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """JSON values and arrays for a model file."""
         values = {"outcomes": list(self.outcomes), "kept": self.kept, "seconds": self.seconds,
-                  "objective_name": self.objective_name}
+                  "objective_name": self.objective_name, "waited": self.waited}
         return values, {"iteration": self.iteration, "objective": self.objective, "final": self.final}
 
     @classmethod

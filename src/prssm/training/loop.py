@@ -4,9 +4,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from prssm.foundation.errors import TrainingInterrupted
+from prssm.foundation.errors import ProcessError, TrainingInterrupted
+from prssm.training import processes
 from prssm.training.checkpoint import Checkpoint
 from prssm.training.session import Session
+from prssm.training.watch import rescued_by
 
 State = dict[str, Any]  # a tree of arrays; state["iteration"] counts what is done
 
@@ -16,22 +18,35 @@ def run_to_end(state: State, advance: Callable[[State], State], finished: Callab
                label: str = "training") -> State:
     """Call `advance` until `finished`. Each call is all or nothing: an interruption keeps the state before it."""
     checkpoint = Checkpoint(session.checkpoint, fingerprint)
-    if session.resume:
-        state = checkpoint.load(state)
+    processes.agree("data and options", fingerprint)
+    state = processes.from_leader(checkpoint.load(state) if session.resume else state)
     session.progress.start(total, int(state["iteration"]), label)
     saved_at = time.monotonic()
+
+    def rescued(words: str) -> str:
+        checkpoint.save(state)
+        return f"{words}; training stopped {_where(state, total, checkpoint)}"
+
     try:
-        while not finished(state):
-            state = advance(state)
-            session.progress.update(int(state["iteration"]), figures(state))
-            if time.monotonic() - saved_at > session.checkpoint_seconds:
-                checkpoint.save(state)
-                saved_at = time.monotonic()
+        with rescued_by(rescued):
+            while not finished(state):
+                with processes.noticing_losses():
+                    state = advance(state)
+                session.progress.update(int(state["iteration"]), figures(state))
+                if time.monotonic() - saved_at > session.checkpoint_seconds:
+                    checkpoint.save(state)
+                    saved_at = time.monotonic()
     except KeyboardInterrupt:
         checkpoint.save(state)
-        where = f"; resume from {checkpoint.path}" if checkpoint.path else " (no checkpoint file was named)"
-        raise TrainingInterrupted(f"training interrupted at iteration {int(state['iteration'])} of {total}{where}") from None
+        raise TrainingInterrupted(f"training interrupted {_where(state, total, checkpoint)}") from None
+    except ProcessError as error:
+        raise ProcessError(rescued(str(error))) from None
     finally:
         session.progress.stop()
     checkpoint.save(state)
     return state
+
+
+def _where(state: State, total: int, checkpoint: Checkpoint) -> str:
+    resume = f"; resume from {checkpoint.path}" if checkpoint.path else " (no checkpoint file was named)"
+    return f"at iteration {int(state['iteration'])} of {total}{resume}"

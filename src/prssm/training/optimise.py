@@ -13,16 +13,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.sharding import Mesh
 from jaxtyping import Array, PRNGKeyArray
 
 from prssm.foundation.errors import TrainingError
+from prssm.training.devices import everywhere, kept_everywhere
+from prssm.training.feed import Feed, PerIteration
 from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
 from prssm.training.loop import run_to_end
+from prssm.training.processes import noticing_losses
 from prssm.training.session import Session
 
 CHUNK = 10  # iterations between looks at the clock, the watcher and the keyboard
 OPTIMISER = optax.scale_by_adam()
-FINAL_DRAWS = 50  # estimates of the objective, averaged to compare the restarts
+FINAL_DRAWS = 5 * CHUNK  # estimates of the objective, averaged to compare the restarts
 
 Objective = Callable[[Any, Any, PRNGKeyArray, Array], Array]
 """(parameters, data, key, weight of the regulariser) -> what to maximise; hashable, so that it is compiled once."""
@@ -71,12 +75,14 @@ def optimise_all(objective: Objective, starts: Any, data: Any, schedule: Schedul
 
     A restart whose objective or gradient is no longer finite stops there; its `final` is NaN.
     """
-    key_train, key_final = jax.random.split(key)
+    mesh = session.mesh
+    key_train, key_final = everywhere(tuple(jax.random.split(key)), mesh)
+    data = _placed(data, mesh)
     state = run_to_end(
-        initial_state(starts), lambda state: advance(objective, state, data, schedule, key_train),
+        initial_state(starts), lambda state: advance(objective, state, data, schedule, key_train, mesh),
         lambda state: state["iteration"] >= schedule.iterations or bool(np.all(np.asarray(state["alive_until"]) >= 0)),
         _figures, schedule.iterations, session, fingerprint)
-    return jax.tree.map(np.asarray, state["parameters"]), _judge(objective, state, data, key_final)
+    return jax.tree.map(np.asarray, state["parameters"]), _judge(objective, state, data, key_final, mesh)
 
 
 def initial_state(starts: Any) -> dict[str, Any]:
@@ -97,14 +103,14 @@ def _figures(state: dict[str, Any]) -> dict[str, float]:
     return figures | ({"diverged": float((~alive).sum())} if not alive.all() else {})
 
 
-def advance(objective: Objective, state: dict[str, Any], data: Any, schedule: Schedule, key: PRNGKeyArray) -> dict[str, Any]:
-    """One chunk of iterations."""
+def advance(objective: Objective, state: dict[str, Any], data: Any, schedule: Schedule, key: PRNGKeyArray,
+            mesh: Mesh | None = None) -> dict[str, Any]:
+    """One chunk of iterations; with a mesh, data and key are on all its devices."""
     begun = time.perf_counter()
     first = int(state["iteration"])
     steps = min(CHUNK, schedule.iterations - first)
-    moving = (state["parameters"], state["optimiser"], state["alive_until"])
     moving, mean_value = jax.block_until_ready(
-        _chunk(objective, moving, data, key, first, steps, schedule))
+        _chunk(objective, _moving(state, mesh), _of_chunk(data, key, first, mesh), key, first, steps, schedule, mesh))
     parameters, optimiser, alive_until = moving
     return {
         "parameters": parameters, "optimiser": optimiser, "alive_until": alive_until,
@@ -114,9 +120,34 @@ def advance(objective: Objective, state: dict[str, Any], data: Any, schedule: Sc
     }
 
 
-@partial(jax.jit, static_argnames=("objective",))
+def _moving(state: dict[str, Any], mesh: Mesh | None) -> tuple:
+    """What an iteration changes, on all devices."""
+    return everywhere((state["parameters"], state["optimiser"], state["alive_until"]), mesh)
+
+
+def _placed(data: Any, mesh: Mesh | None) -> Any:
+    """Data on all devices; what is read from disk gets there chunk by chunk."""
+    if isinstance(data, PerRestart) and isinstance(data.shared, Feed):
+        return PerRestart(data.shared, everywhere(data.own, mesh))
+    return everywhere(data, mesh)
+
+
+def _of_chunk(data: Any, key: PRNGKeyArray, first: int, mesh: Mesh | None) -> Any:
+    """What the iterations of a chunk need of the data."""
+    if isinstance(data, PerRestart) and isinstance(data.shared, Feed):
+        return PerRestart(everywhere(data.shared.chunk(key, first), mesh), data.own)
+    return data
+
+
+def _of_iteration(data: Any, offset: Array) -> Any:
+    if isinstance(data, PerRestart) and isinstance(data.shared, PerIteration):
+        return PerRestart(jax.tree.map(lambda array: array[offset], data.shared.chunk), data.own)
+    return data
+
+
+@partial(jax.jit, static_argnames=("objective", "mesh"))
 def _chunk(objective: Objective, moving: tuple, data: Any, key: PRNGKeyArray, first: Array, steps: Array,
-           schedule: Schedule) -> tuple[tuple, Array]:
+           schedule: Schedule, mesh: Mesh | None = None) -> tuple[tuple, Array]:
     """`steps` iterations of all restarts and the mean objective; compiled once a structure, whatever data and seeds."""
     def one(parameters: Any, state: Any, alive_until: Array, data: Any, draw: PRNGKeyArray, iteration: Array) -> tuple:
         value, gradient = jax.value_and_grad(lambda p: -objective(p, data, draw, schedule.weight(iteration)))(parameters)
@@ -135,23 +166,28 @@ def _chunk(objective: Objective, moving: tuple, data: Any, key: PRNGKeyArray, fi
     def step(offset: Array, carry: tuple) -> tuple:
         moving, total = carry
         draw = jax.random.fold_in(key, first + offset)  # the same for all restarts, so that they compare fairly
-        moving, value = jax.vmap(one, in_axes=(0, 0, 0, data_axes, None, None))(*moving, data, draw, first + offset)
+        here = _of_iteration(data, offset)
+        moving, value = jax.vmap(one, in_axes=(0, 0, 0, data_axes, None, None))(*moving, here, draw, first + offset)
         return moving, total + value
 
     moving, total = jax.lax.fori_loop(0, steps, step, (moving, jnp.zeros(moving[2].shape)))
-    return moving, total / steps
+    return kept_everywhere((moving, total / steps), mesh)
 
 
-def final_objective(objective: Objective, state: dict[str, Any], data: Any, key: PRNGKeyArray) -> np.ndarray:
+def final_objective(objective: Objective, state: dict[str, Any], data: Any, key: PRNGKeyArray,
+                    mesh: Mesh | None = None) -> np.ndarray:
     """Each restart's objective, the mean of several estimates: training steps of size zero, so nothing new is compiled."""
-    moving = (state["parameters"], state["optimiser"], state["alive_until"])
-    _, value = _chunk(objective, moving, data, key, 0, FINAL_DRAWS, Schedule(FINAL_DRAWS, 0.0, 0.0))
-    return np.array(value)
+    moving, still, total = _moving(state, mesh), Schedule(FINAL_DRAWS, 0.0, 0.0), 0.0
+    for first in range(0, FINAL_DRAWS, CHUNK):
+        here = _of_chunk(data, key, first, mesh)
+        total = total + np.array(_chunk(objective, moving, here, key, first, CHUNK, still, mesh)[1])
+    return total / (FINAL_DRAWS // CHUNK)
 
 
-def _judge(objective: Objective, state: dict[str, Any], data: Any, key: PRNGKeyArray) -> TrainingLog:
+def _judge(objective: Objective, state: dict[str, Any], data: Any, key: PRNGKeyArray, mesh: Mesh | None) -> TrainingLog:
     alive_until = np.asarray(state["alive_until"])
-    final = final_objective(objective, state, data, key)
+    with noticing_losses():
+        final = final_objective(objective, state, data, key, mesh)
     lost = (alive_until >= 0) | ~np.isfinite(final)
     final[lost] = np.nan
     if lost.all():

@@ -6,6 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from jax.sharding import Mesh
+
+from prssm.training import store
+from prssm.training.devices import Devices, mesh_of
+
 
 class Progress(Protocol):
     """Watches a training run."""
@@ -46,14 +51,20 @@ class ProgressBar:
 
 @dataclass(frozen=True)
 class Session:
-    """`checkpoint` is a file that training rewrites every `checkpoint_seconds`; `resume` continues from it if there."""
+    """`checkpoint` is a file that training rewrites every `checkpoint_seconds`; `resume` continues from it if there.
+
+    `mesh` holds the devices between which training is split; None is one device.
+    """
 
     progress: Progress
     checkpoint: Path | None = None
     resume: bool = False
     checkpoint_seconds: float = 30.0
+    mesh: Mesh | None = None
 
     @classmethod
-    def of(cls, progress: "bool | Progress", checkpoint: str | os.PathLike[str] | None, resume: bool) -> "Session":
+    def of(cls, progress: "bool | Progress", checkpoint: str | os.PathLike[str] | None, resume: bool,
+           devices: Devices = None) -> "Session":
         watcher = ProgressBar() if progress is True else Silent() if progress is False else progress
-        return cls(watcher, None if checkpoint is None else Path(checkpoint), resume)
+        return cls(watcher if store.leads() else Silent(), None if checkpoint is None else Path(checkpoint), resume,
+                   mesh=mesh_of(devices))

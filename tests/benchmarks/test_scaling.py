@@ -1,0 +1,35 @@
+"""The scaling benchmark: its ratios are those of the record, and it writes nothing but between the markers."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+spec = importlib.util.spec_from_file_location("scaling", Path(__file__).parents[2] / "benchmarks" / "scaling.py")
+scaling = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(scaling)
+
+
+def test_ratios_are_those_of_the_record():
+    times = {(1, 10): 8.0, (2, 10): 5.0, (2, 20): 10.0, (1, 20): 15.0}
+    cases = [{"case": name, "processes": p, "batch": b, "min_ms": times[p, b], "median_ms": 20.0, "gradient_bytes": 16}
+             for name, (p, b) in scaling.CASES.items()]
+    record = {"cases": cases, "load_before": [0.1], "load_after": [0.2],
+              "provenance": {"machine": "m", "device": "cpu", "commit": "c", "versions": {"jax": "1"}}}
+    text = scaling.table(record)
+    assert "| strong: two processes, the same batch | 2 | 10 | 5.0 (20.0) | 1.60 | 80 % |" in text
+    assert "| weak: two processes, twice the batch | 2 | 20 | 10.0 (20.0) | 1.50 | 75 % |" in text
+    assert "80 %." in text.splitlines()[-1]  # 8 ms alone, 10 ms for twice the batch
+
+
+def test_the_clock_leaves_out_what_compiles():
+    clock = scaling.Clock()
+    clock.times = [(10, 9.0), (20, 9.5), (30, 10.0), (40, 10.1), (50, 10.3)]
+    assert clock.milliseconds() == {"min_ms": pytest.approx(10.0), "median_ms": pytest.approx(15.0)}
+
+
+def test_only_what_is_between_the_markers_changes():
+    page = f"head\n{scaling.BEGIN}\nold\n{scaling.END}\ntail\n"
+    assert scaling.filled(page, "new") == f"head\n{scaling.BEGIN}\nnew\n{scaling.END}\ntail\n"
+    with pytest.raises(SystemExit, match="no markers"):
+        scaling.filled("nothing", "new")
