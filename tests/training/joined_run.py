@@ -23,6 +23,8 @@ def log():
 
 def main(folder: Path, port: str, process: int) -> None:
     processes.join(f"127.0.0.1:{port}", 2, process)
+    told = processes.from_leader({"a": np.full(process + 2, 7 + process)})["a"]
+    (folder / f"told{process}.txt").write_text(str(told.tolist()))
     model = prssm.PRSSM("paper", **TINY).fit(log(), checkpoint=folder / f"whole{process}.checkpoint")
     if store.leads():
         model.save(folder / "whole.prssm")

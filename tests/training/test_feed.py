@@ -16,6 +16,7 @@ def test_gives_what_was_drawn_and_reads_one_chunk_ahead():
     feed, key = Feed(draw, 10), "a"
     assert [feed.chunk(key, first).chunk for first in (0, 10, 20)] == ["a 0", "a 10", "a 20"]
     assert feed.chunk("b", 0).chunk == "b 0"  # another key: what was read ahead is of no use
+    assert feed.chunk("b", 50).chunk == "b 50"  # nor is it where iterations are skipped
     feed.close()
     assert [first for key, first in drawn if key == "a"] == [0, 10, 20, 30]
 

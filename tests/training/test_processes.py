@@ -44,7 +44,12 @@ def test_two_processes_train_the_model_that_one_trains(pair, alone):
 
 
 def test_only_process_0_writes_files(pair):
-    assert {path.name for path in pair[0].iterdir()} == {"whole.prssm", "whole0.checkpoint", "lost0.checkpoint"}
+    written = {path.name for path in pair[0].iterdir() if path.suffix != ".txt"}
+    assert written == {"whole.prssm", "whole0.checkpoint", "lost0.checkpoint"}
+
+
+def test_all_start_from_what_process_0_has_whatever_its_shape(pair):
+    assert [(pair[0] / f"told{process}.txt").read_text() for process in (0, 1)] == ["[7, 7]", "[7, 7]"]
 
 
 def test_a_lost_process_ends_the_run_with_one_line(pair):
