@@ -1,6 +1,8 @@
-"""Sections of docs/performance.md that commands other than speed.py write: each stands between two marker comments."""
+"""Sections of pages that are written by commands: each stands between two marker comments."""
 
 MARKERS = {
+    "scaling": ("<!-- scaling: begin -->", "<!-- scaling: end -->"),
+    "arm": ("<!-- arm: begin -->", "<!-- arm: end -->"),
     "time-to-accuracy": ("<!-- time-to-accuracy:begin -->", "<!-- time-to-accuracy:end -->"),
     "gpu": ("<!-- gpu:begin -->", "<!-- gpu:end -->"),
     "speed_gpu.py": ("<!-- GPU section: written by benchmarks/speed_gpu.py -->", "<!-- end of the GPU section -->")}

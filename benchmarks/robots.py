@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 SETS = ("sarcos", "barrett", "arm_sim")
-# Inducing points, samples and mini-batch of `paper` are those of the published Sarcos run. One restart of 1500 iterations was
-# chosen for its time, and looked at with --part validation alone.
+# Inducing points, samples and mini-batch of `paper` are those of the published Sarcos run. One restart of 1500 iterations
+# was chosen for its time, and looked at with --part validation alone.
 SIZES = {"latent_dim": 14, "inducing": 50, "iterations": 1500, "restarts": 1}
 METHODS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "constant": ("constant", "default", {}),

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from page_sections import with_section
 
 from prssm.evaluation.provenance import machine, provenance
 
 BATCH = 10  # sub-trajectories of 50 samples for one process: the paper's configuration
-BEGIN, END = "<!-- scaling: begin -->", "<!-- scaling: end -->"
 CASES = {"one process": (1, BATCH), "strong: two processes, the same batch": (2, BATCH),
          "weak: two processes, twice the batch": (2, 2 * BATCH), "one process, twice the batch": (1, 2 * BATCH)}
 
@@ -111,15 +111,6 @@ def table(record: dict[str, Any]) -> str:
                                   f"{100 * weak:.0f} %."])
 
 
-def filled(page: str, text: str) -> str:
-    """The page with the text between its markers."""
-    head, _, rest = page.partition(BEGIN)
-    _, found, tail = rest.partition(END)
-    if not found:
-        raise SystemExit(f"the page has no markers {BEGIN} and {END}")
-    return f"{head}{BEGIN}\n{text}\n{END}{tail}"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--docs", type=Path, help="also put the table into this page")
@@ -136,7 +127,7 @@ def main() -> None:
     (options.out / "scaling.json").write_text(json.dumps(record, indent=1) + "\n")
     print(table(record))
     if options.docs:
-        options.docs.write_text(filled(options.docs.read_text(), table(record)))
+        options.docs.write_text(with_section(options.docs.read_text(), "scaling", table(record)))
 
 
 if __name__ == "__main__":
