@@ -100,5 +100,5 @@ def _agreement(record: dict[str, Any]) -> str:
 def inserted(page: str, text: str) -> str:
     """The page with this section in the place of its old one, or at the end where there was none."""
     before, _, rest = page.partition(BEGIN)
-    after = rest.partition(END)[2]
+    after = rest.partition(END)[2].removeprefix("\n")
     return f"{before.rstrip()}\n\n{BEGIN}\n{text.strip()}\n{END}\n{after}"
