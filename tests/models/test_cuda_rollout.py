@@ -14,6 +14,7 @@ from prssm.foundation.precision import double_precision
 from prssm.gp.sparse import Posterior
 from prssm.models.cuda import build, engine, library
 from prssm.models.cuda.engine import cuda_rollout
+from prssm.models.cuda.layout import Shape
 from prssm.models.native.build import compiler
 from prssm.models.rollout import rollout
 from prssm.models.transition import Dynamics
@@ -124,6 +125,25 @@ def test_single_precision_is_as_good_as_its_rounding():
             np.testing.assert_allclose(got, expected, rtol=0, atol=4 * step_error * (1 + float(np.abs(expected).max())))
 
 
+def forward_call(arrays):
+    call = jax.ffi.ffi_call(library.FORWARD, jax.ShapeDtypeStruct((4, 2, 3), jnp.float64))
+    return jax.block_until_ready(call(*arrays, sizes=np.asarray(Shape(2, 1, 3, 4, 3, 1, 0), np.int64)))
+
+
+def forward_arrays():
+    """Of two latent dimensions, one input, three inducing points, four steps and three trajectories."""
+    sizes = [(2, 3), (4, 1, 3), (4, 2, 3), (2, 4, 4), (2, 4, 4), (2, 4), (2, 4), (2, 4, 4), (2, 4, 4), (2, 4), (2, 3), (2,),
+             (2,), (2,)]
+    return [jnp.asarray(np.random.default_rng(0).uniform(size=size)) for size in sizes]
+
+
+def test_parameters_that_do_not_fit_into_shared_memory_are_read_from_where_they_are(monkeypatch):
+    with double_precision():
+        usual = forward_call(forward_arrays())
+        monkeypatch.setenv("PRSSM_EMULATED_MEMORY", "1000")  # bytes; all of it needs 1216, without parameters 192
+        np.testing.assert_array_equal(forward_call(forward_arrays()), usual)
+
+
 @pytest.mark.parametrize(("change", "message"), [
     (lambda a: [*a[:1], a[1][:3], *a[2:]], "u: expected 12 numbers, got 9"),
     (lambda a: [*a[:7], a[7].astype(jnp.float32), *a[8:]], "white: its type differs"),
@@ -132,12 +152,7 @@ def test_single_precision_is_as_good_as_its_rounding():
 def test_the_library_itself_refuses_what_does_not_fit(change, message):
     """As a last line of defence, past the checks in Python, which all compiled engines share."""
     with double_precision():
-        shape = engine.Shape(2, 1, 3, 4, 3, 1, 0)
-        sizes = [(2, 3), (4, 1, 3), (4, 2, 3), (2, 4, 4), (2, 4, 4), (2, 4), (2, 4), (2, 4, 4), (2, 4, 4), (2, 4), (2, 3),
-                 (2,), (2,), (2,)]
-        arrays = [jnp.asarray(np.ones(size)) for size in sizes]
-        call = jax.ffi.ffi_call(library.FORWARD, jax.ShapeDtypeStruct((4, 2, 3), jnp.float64))
-        assert np.isfinite(call(*arrays, sizes=np.asarray(shape, np.int64))).all()
+        assert np.isfinite(forward_call(forward_arrays())).all()
         with pytest.raises(Exception, match=message) as caught:
-            jax.block_until_ready(call(*change(arrays), sizes=np.asarray(shape, np.int64)))
+            forward_call(change(forward_arrays()))
     assert "prssm CUDA rollout" in str(caught.value)
