@@ -4,8 +4,7 @@ MARKERS = {
     "scaling": ("<!-- scaling: begin -->", "<!-- scaling: end -->"),
     "arm": ("<!-- arm: begin -->", "<!-- arm: end -->"),
     "time-to-accuracy": ("<!-- time-to-accuracy:begin -->", "<!-- time-to-accuracy:end -->"),
-    "gpu": ("<!-- gpu:begin -->", "<!-- gpu:end -->"),
-    "speed_gpu.py": ("<!-- GPU section: written by benchmarks/speed_gpu.py -->", "<!-- end of the GPU section -->")}
+    "gpu": ("<!-- gpu:begin -->", "<!-- gpu:end -->")}
 
 
 def section(page: str, name: str) -> str:

@@ -19,12 +19,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from speed_gpu_page import inserted, section
+from page_sections import with_section
+from speed_gpu_page import section
 from speed_work import LARGE, REFERENCE, Work, make, objective
 
 from prssm.evaluation.provenance import provenance
 from prssm.foundation.precision import double_precision
 from prssm.models.cuda import library
+from prssm.models.rollout import rollout
 
 RESTARTS = 64
 REPEATS = 100
@@ -60,6 +62,7 @@ def _call(function: Callable, arguments: tuple) -> Callable[[], Any]:
 def times(calls: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
     """Milliseconds of many calls of each engine, in turns, so that a disturbance hits all alike."""
     taken: dict[str, list[float]] = {engine: [] for engine in calls}
+    jax.block_until_ready([call() for call in calls.values()])
     for _ in range(REPEATS):
         for engine, call in calls.items():
             begun = time.perf_counter()
@@ -68,10 +71,30 @@ def times(calls: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
     return taken
 
 
+def agreement(name: str) -> list[dict[str, Any]]:
+    """How far trajectories and gradients are from the oracle's, in both precisions with the same noise."""
+    work = WORKS[name][0]
+    rng, batch = np.random.default_rng(1), work.trajectories
+    rows = (work.latent_dim, work.input_dim, work.latent_dim, work.latent_dim)
+    x1, u, eps, g = (jnp.asarray(rng.normal(size=(work.horizon, row, batch))) for row in rows)
+    dynamics = jax.jit(lambda model: model.transition.condition())(make(work)[0])
+
+    def pulled(engine: str) -> Any:
+        states, pull = jax.vjp(lambda dynamics, x1: rollout(dynamics, x1, u, eps, engine), dynamics, x1[0])
+        g_dynamics, g_x1 = pull(g)
+        gp = g_dynamics.gp  # W and V are triangular
+        return states, (gp.kernel, gp.zeta, jnp.tril(gp.white), gp.mean, jnp.tril(gp.spread), g_dynamics.process_var, g_x1)
+
+    oracle, *others = (jax.device_get(jax.jit(pulled, static_argnums=0)(engine)) for engine in ENGINES)
+    return [{"work": name, "engine": engine, "states": difference(states, oracle[0]),
+             "gradient": difference(slopes, oracle[1])}
+            for engine, (states, slopes) in zip(ENGINES[1:], others, strict=True)]
+
+
 def difference(got: Any, expected: Any) -> float:
     """The worst over all arrays of the distance from what is expected, relative to its size."""
     pairs = zip(jax.tree.leaves(got), jax.tree.leaves(expected), strict=True)
-    return max(float(np.linalg.norm(np.ravel(a - b)) / np.linalg.norm(np.ravel(b))) for a, b in pairs if a.size)
+    return max(float(np.linalg.norm(np.ravel(a - b)) / np.linalg.norm(np.ravel(b))) for a, b in pairs)
 
 
 def measure() -> dict[str, Any]:
@@ -81,14 +104,10 @@ def measure() -> dict[str, Any]:
         calls = compiled()
         record["compile_seconds"] = time.perf_counter() - begun
         for name, (work, restarts) in WORKS.items():
-            here = {engine: calls[name, engine] for engine in ENGINES}
-            results = {engine: jax.device_get(call()) for engine, call in here.items()}
-            for engine, taken in times(here).items():
-                (value, gradient), (oracle_value, oracle_gradient) = results[engine], results[ENGINES[0]]
-                record["rows"].append({
-                    "work": name, "sizes": vars(work), "restarts": restarts, "engine": engine, "min_ms": min(taken),
-                    "median_ms": statistics.median(taken), "value": difference(value, oracle_value),
-                    "gradient": difference(gradient, oracle_gradient)})
+            for engine, taken in times({engine: calls[name, engine] for engine in ENGINES}).items():
+                record["rows"].append({"work": name, "sizes": vars(work), "restarts": restarts, "engine": engine,
+                                       "min_ms": min(taken), "median_ms": statistics.median(taken)})
+        record["agreement"] = agreement("R") + agreement("S")
     record["seconds"] = time.perf_counter() - begun
     return record
 
@@ -107,7 +126,7 @@ def main() -> None:
         (options.out / "speed_gpu.json").write_text(json.dumps(record, indent=1) + "\n")
     print(section(record))
     if options.docs:
-        options.docs.write_text(inserted(options.docs.read_text(), section(record)))
+        options.docs.write_text(with_section(options.docs.read_text(), "gpu", section(record)))
 
 
 if __name__ == "__main__":

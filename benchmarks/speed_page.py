@@ -59,7 +59,7 @@ def text(record: dict[str, Any]) -> str:
         _others(record)])
 
 
-def _table(head: list[str], rows: Iterable[list[str]]) -> str:
+def table(head: list[str], rows: Iterable[list[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
@@ -74,7 +74,7 @@ def _iterations(record: dict[str, Any], work: str) -> str:
         kinds = "float32" if row["parameters"] == "float32" else "float64, float32" if single else "float64"
         times = f"{row['min_ms']:.1f} ({row['median_ms']:.1f})"
         lines.append([TITLES[row["engine"]], kinds, times, f"{baseline / row['min_ms']:.1f}"])
-    return f"## One iteration: {work}\n\n" + _table(["", "parameters, recursion", "ms", "times faster"], lines)
+    return f"## One iteration: {work}\n\n" + table(["", "parameters, recursion", "ms", "times faster"], lines)
 
 
 def _shared(record: dict[str, Any]) -> str:
@@ -85,14 +85,14 @@ def _shared(record: dict[str, Any]) -> str:
     return ("## One kernel and one set of inducing inputs for all dimensions\n\n"
             "The option `shared_inducing`, milliseconds of `native-single`. With one draw of the function for each\n"
             "trajectory almost all work is shared; with one at every step the covariances of q(z) stay each their own.\n\n"
-            + _table(["", "draws", "each its own", "shared", "times faster"], rows))
+            + table(["", "draws", "each its own", "shared", "times faster"], rows))
 
 
 def _agreement(record: dict[str, Any]) -> str:
     rows = [[row["work"], f"`{row['engine']}`", f"{row['states']:.0e}", f"{row['gradient']:.0e}"]
             for row in record["agreement"]]
     return ("## Agreement with the oracle\n\nLargest difference from `scan` in float64, relative to the largest entry of "
-            "each array.\n\n" + _table(["", "engine", "trajectories", "gradients"], rows))
+            "each array.\n\n" + table(["", "engine", "trajectories", "gradients"], rows))
 
 
 def _growth(record: dict[str, Any]) -> str:
@@ -103,7 +103,7 @@ def _growth(record: dict[str, Any]) -> str:
         rows.append([name, *(f"{row['min_ms']:.1f}" for row in found)])
     return ("## Growth\n\nMilliseconds of R (`native`, float64) with one size multiplied; linear growth is 1, 2, 4.\n"
             "Experiments are sub-trajectories to the recursion, so their number counts as B.\n\n"
-            + _table(["", "x 1", "x 2", "x 4"], rows))
+            + table(["", "x 1", "x 2", "x 4"], rows))
 
 
 def _others(record: dict[str, Any]) -> str:
@@ -117,4 +117,4 @@ def _others(record: dict[str, Any]) -> str:
                f"`{row['engine']}`", f"{row['peak_gib']:.2f} GiB"] for row in record["memory"]),
             ["a new process until the first iteration of R is done (import, model, compilation)",
              f"{record['start']['process_seconds']:.1f} s"]]
-    return "## The rest\n\n" + _table(["", ""], rows)
+    return "## The rest\n\n" + table(["", ""], rows)

@@ -14,12 +14,12 @@ from prssm.foundation.precision import double_precision
 from prssm.gp.sparse import Posterior
 from prssm.models.cuda import build, engine, library
 from prssm.models.cuda.engine import cuda_rollout
+from prssm.models.cuda.layout import Shape
 from prssm.models.native.build import compiler
 from prssm.models.rollout import rollout
 from prssm.models.transition import Dynamics
 
 SCAN = partial(rollout, engine="scan")
-STRETCH = 1.5  # with W so much larger, some variances are at their floor
 SINGLE = partial(cuda_rollout, single=True)
 
 
@@ -35,22 +35,30 @@ def _emulated(tmp_path_factory):
         yield
 
 
-def stretched(dynamics, factor):
-    """With W that many times as large: what the inducing points leave unsaid may then be negative."""
+@jax.jit
+def condition(transition, stretch=1.0):
+    """The dynamics with W `stretch` times as large: what the inducing points leave unsaid may then be negative."""
+    dynamics = transition.condition()
     gp = dynamics.gp
-    gp = Posterior(gp.kernel, gp.zeta, factor * gp.white, gp.mean, gp.spread)
+    gp = Posterior(gp.kernel, gp.zeta, stretch * gp.white, gp.mean, gp.spread)
     return Dynamics(gp, dynamics.mean, dynamics.process_var)
 
 
-@partial(jax.jit, static_argnames=("run", "stretch", "cut"))
-def value_and_slopes(run, transition, inputs, draws=None, stretch=1.0, cut=None):
-    """At the transition, since of W and V only the lower triangles count. Another `cut` of the work is compiled anew."""
-    def loss(transition, x1, u, eps):
-        dynamics = stretched(transition.condition(), stretch)
-        states = run(dynamics if draws is None else dynamics.drawn(draws), x1, u, eps)
+def triangular(dynamics):
+    """Of W and V only the lower triangles count: the oracle's gradient has others."""
+    gp = dynamics.gp
+    spread = None if gp.spread is None else jnp.tril(gp.spread)
+    return Dynamics(Posterior(gp.kernel, gp.zeta, jnp.tril(gp.white), gp.mean, spread), dynamics.mean, dynamics.process_var)
+
+
+@partial(jax.jit, static_argnames=("run", "cut"))
+def value_and_slopes(run, dynamics, inputs, cut=None):
+    """Another `cut` of the work is compiled anew."""
+    def loss(dynamics, x1, u, eps):
+        states = run(triangular(dynamics), x1, u, eps)
         return jnp.sum(jnp.cos(jnp.arange(states.size)).reshape(states.shape) * states**2)
 
-    return jax.value_and_grad(loss, argnums=(0, 1, 2, 3))(transition, *inputs)
+    return jax.value_and_grad(loss, argnums=(0, 1, 2, 3))(dynamics, *inputs)
 
 
 def assert_same(got, expected, precision=1e-9):
@@ -65,34 +73,34 @@ def assert_same(got, expected, precision=1e-9):
 def test_value_and_gradient_equal_those_of_the_differentiated_scan(dx, du, points, steps, batch, mean, covariance,
                                                                     consistent, seed):
     with double_precision():
-        transition = make_transition(dx, du, points, "squared-exponential", mean, seed, covariance=covariance)
+        dynamics = condition(make_transition(dx, du, points, "squared-exponential", mean, seed, covariance=covariance))
+        if consistent:
+            dynamics = dynamics.drawn(jnp.asarray(np.random.default_rng(seed).normal(size=(dx, points, batch))))
         inputs = make_inputs(dx, du, steps, batch, seed)
-        draws = jnp.asarray(np.random.default_rng(seed).normal(size=(dx, points, batch))) if consistent else None
-        got, expected = (value_and_slopes(run, transition, inputs, draws) for run in (cuda_rollout, SCAN))
+        got, expected = (value_and_slopes(run, dynamics, inputs) for run in (cuda_rollout, SCAN))
         assert_same(got, expected)
 
 
 def medium_case():
-    return make_transition(3, 2, 10, mean="linear", covariance="full"), make_inputs(3, 2, 4, 37)
+    return condition(make_transition(3, 2, 10, mean="linear", covariance="full")), make_inputs(3, 2, 4, 37)
 
 
 def test_however_the_work_is_cut_the_result_is_the_same(monkeypatch):
     """A small GPU gives a thread several trajectories, a large one a trajectory several threads; time in two stretches."""
     monkeypatch.setattr(engine, "STRETCHES", 2)
     with double_precision():
-        transition, inputs = medium_case()
-        expected = value_and_slopes(SCAN, transition, inputs)
+        dynamics, inputs = medium_case()
+        expected = value_and_slopes(SCAN, dynamics, inputs)
         for processors, memory, points in ((1, 1_000_000, 4), (400, 30_000, 1)):
             monkeypatch.setenv("PRSSM_EMULATED_PROCESSORS", str(processors))
             monkeypatch.setenv("PRSSM_EMULATED_MEMORY", str(memory))
             assert library.gradient_points(3, 2, 10, True, False, 8) == points
-            assert_same(value_and_slopes(cuda_rollout, transition, inputs, cut=points), expected)
+            assert_same(value_and_slopes(cuda_rollout, dynamics, inputs, cut=points), expected)
 
 
 @jax.jit
-def some_are_floored(transition, x1, u, eps):
+def some_are_floored(dynamics, x1, u, eps):
     """Whether the floor of the variance is active at the first step of some trajectories, and not of all."""
-    dynamics = stretched(transition.condition(), STRETCH)
     nothing_known = Posterior(dynamics.gp.kernel, dynamics.gp.zeta, dynamics.gp.white, dynamics.gp.mean, None)
     variance = Dynamics(nothing_known, dynamics.mean, jnp.zeros_like(dynamics.process_var))(x1, u[0])[1]
     return (variance == 0.0).any() & (variance > 0.0).any()
@@ -101,27 +109,45 @@ def some_are_floored(transition, x1, u, eps):
 def test_restarts_with_floored_variances_and_shared_noise_equal_the_scan_one_by_one():
     """Each trajectory has its own function."""
     with double_precision():
-        transitions = [make_transition(2, 1, 5, mean="linear", seed=seed) for seed in (0, 1)]
-        inputs, draws = make_inputs(2, 1, 4, 9), jnp.asarray(np.random.default_rng(0).normal(size=(2, 5, 9)))
-        assert some_are_floored(transitions[0], *inputs)
-        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *transitions)
-        together = jax.vmap(lambda transition: value_and_slopes(cuda_rollout, transition, inputs, draws, STRETCH))(stacked)
-        for i, alone in enumerate(transitions):
-            expected = value_and_slopes(SCAN, alone, inputs, draws, STRETCH)
+        draws, inputs = jnp.asarray(np.random.default_rng(0).normal(size=(2, 5, 9))), make_inputs(2, 1, 4, 9)
+        models = [condition(make_transition(2, 1, 5, mean="linear", seed=seed), 1.5).drawn(draws) for seed in (0, 1)]
+        assert some_are_floored(models[0], *inputs)
+        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *models)
+        together = jax.vmap(lambda dynamics: value_and_slopes(cuda_rollout, dynamics, inputs))(stacked)
+        for i, alone in enumerate(models):
+            expected = value_and_slopes(SCAN, alone, inputs)
             assert_same(jax.tree.map(lambda leaf: leaf[i], together), expected)  # noqa: B023
 
 
 def test_single_precision_is_as_good_as_its_rounding():
     """A step adds up P products of W (at most |W|) with numbers below one, so it is wrong by at most P |W| eps."""
     with double_precision():
-        transition, inputs = medium_case()
-        white = jax.jit(lambda transition: transition.condition().gp.white)(transition)
-        step_error = 10 * float(jnp.abs(white).max()) * float(jnp.finfo(jnp.float32).eps)
-        single, exact = (value_and_slopes(run, transition, inputs) for run in (SINGLE, SCAN))
+        dynamics, inputs = medium_case()
+        step_error = 10 * float(jnp.abs(dynamics.gp.white).max()) * float(jnp.finfo(jnp.float32).eps)
+        single, exact = (value_and_slopes(run, dynamics, inputs) for run in (SINGLE, SCAN))
         assert float(single[0]) != float(exact[0])
         for got, expected in zip(*map(jax.tree.leaves, (single, exact)), strict=True):
             assert got.dtype == jnp.float64
             np.testing.assert_allclose(got, expected, rtol=0, atol=4 * step_error * (1 + float(np.abs(expected).max())))
+
+
+def forward_call(arrays):
+    call = jax.ffi.ffi_call(library.FORWARD, jax.ShapeDtypeStruct((4, 2, 3), jnp.float64))
+    return jax.block_until_ready(call(*arrays, sizes=np.asarray(Shape(2, 1, 3, 4, 3, 1, 0), np.int64)))
+
+
+def forward_arrays():
+    """Of two latent dimensions, one input, three inducing points, four steps and three trajectories."""
+    sizes = [(2, 3), (4, 1, 3), (4, 2, 3), (2, 4, 4), (2, 4, 4), (2, 4), (2, 4), (2, 4, 4), (2, 4, 4), (2, 4), (2, 3), (2,),
+             (2,), (2,)]
+    return [jnp.asarray(np.random.default_rng(0).uniform(size=size)) for size in sizes]
+
+
+def test_parameters_that_do_not_fit_into_shared_memory_are_read_from_where_they_are(monkeypatch):
+    with double_precision():
+        usual = forward_call(forward_arrays())
+        monkeypatch.setenv("PRSSM_EMULATED_MEMORY", "1000")  # bytes; all of it needs 1216, without parameters 192
+        np.testing.assert_array_equal(forward_call(forward_arrays()), usual)
 
 
 @pytest.mark.parametrize(("change", "message"), [
@@ -132,12 +158,7 @@ def test_single_precision_is_as_good_as_its_rounding():
 def test_the_library_itself_refuses_what_does_not_fit(change, message):
     """As a last line of defence, past the checks in Python, which all compiled engines share."""
     with double_precision():
-        shape = engine.Shape(2, 1, 3, 4, 3, 1, 0)
-        sizes = [(2, 3), (4, 1, 3), (4, 2, 3), (2, 4, 4), (2, 4, 4), (2, 4), (2, 4), (2, 4, 4), (2, 4, 4), (2, 4), (2, 3),
-                 (2,), (2,), (2,)]
-        arrays = [jnp.asarray(np.ones(size)) for size in sizes]
-        call = jax.ffi.ffi_call(library.FORWARD, jax.ShapeDtypeStruct((4, 2, 3), jnp.float64))
-        assert np.isfinite(call(*arrays, sizes=np.asarray(shape, np.int64))).all()
+        assert np.isfinite(forward_call(forward_arrays())).all()
         with pytest.raises(Exception, match=message) as caught:
-            jax.block_until_ready(call(*change(arrays), sizes=np.asarray(shape, np.int64)))
+            forward_call(change(forward_arrays()))
     assert "prssm CUDA rollout" in str(caught.value)

@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from prssm.foundation.device import platform as _platform
 from prssm.models.cuda import library
 from prssm.models.cuda.layout import Shape, laid_out, parameter_gradients
+from prssm.models.device import platform as _platform
 from prssm.models.native.engine import Arrays, arrays_of, not_compiled
 from prssm.models.transition import Dynamics
 

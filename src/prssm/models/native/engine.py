@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from prssm.foundation.device import platform as _platform
 from prssm.foundation.errors import DataError
 from prssm.gp.kernels import SquaredExponential
+from prssm.models.device import platform as _platform
 from prssm.models.native import library
 from prssm.models.transition import Dynamics
 
