@@ -4,10 +4,13 @@ from importlib import import_module
 
 import pytest
 
-scaling = import_module("scaling")
+
+@pytest.fixture
+def scaling():
+    return import_module("scaling")
 
 
-def test_ratios_are_those_of_the_record():
+def test_ratios_are_those_of_the_record(scaling):
     times = {(1, 10): 8.0, (2, 10): 5.0, (2, 20): 10.0, (1, 20): 15.0}
     cases = [{"case": name, "processes": p, "batch": b, "min_ms": times[p, b], "median_ms": 20.0, "gradient_bytes": 16}
              for name, (p, b) in scaling.CASES.items()]
@@ -19,7 +22,7 @@ def test_ratios_are_those_of_the_record():
     assert "80 %." in text.splitlines()[-1]  # 8 ms alone, 10 ms for twice the batch
 
 
-def test_the_clock_leaves_out_what_compiles():
+def test_the_clock_leaves_out_what_compiles(scaling):
     clock = scaling.Clock()
     clock.times = [(10, 9.0), (20, 9.5), (30, 10.0), (40, 10.1), (50, 10.3)]
     assert clock.milliseconds() == {"min_ms": pytest.approx(10.0), "median_ms": pytest.approx(15.0)}

@@ -162,6 +162,7 @@ def test_poor_trials_are_stopped_by_the_evidence_of_those_before(tmp_path):
     stopped = tried(found)[4]
     assert stopped["reason"].startswith("after 30% of training: ELBO 2.800 a step, below 2.900")
     assert (stopped["curve"], stopped["metrics"]) == ([2.8] * 3, None)
+    assert stopped["seconds"] > 0
     assert tried(found)[0]["curve"] == [1.0] * 10
     kept = sweep(tmp_path / "unpruned", ["elbo=1,2,4,7,2.8"])
     assert [record["outcome"] for record in tried(kept)] == ["ok"] * 5

@@ -33,14 +33,14 @@ class SearchSettings(DataSettings):
     trials: Annotated[int | None, Parameter(
         help="So many trials, proposed by Optuna from what was found before. Without it: all combinations.")] = None
     hold_out: Annotated[float | None, Parameter(
-        help="Trials are judged on this last fraction of the training data.", show_default=DEFAULTS["hold_out"])] = None
+        help="Trials are judged on this last fraction of the training data.", show_default=str(DEFAULTS["hold_out"]))] = None
     folds: Annotated[int | None, Parameter(
         help="Instead: cut the training data into so many stretches, each held out once.")] = None
     by: Annotated[str | None, Parameter(
         help="Compare by rmse or log-likelihood of the held-out free run.", show_default=DEFAULTS["by"])] = None
     prune: Annotated[bool | None, Parameter(
         help="Stop trials whose training ELBO is below the median of others. Default: with --trials.")] = None
-    workers: Annotated[int | None, Parameter(help="Local processes to spread the trials over.", show_default=1)] = None
+    workers: Annotated[int | None, Parameter(help="Local processes to spread the trials over.", show_default="1")] = None
     dask: Annotated[str | None, Parameter(help="Address of a dask scheduler to spread the trials over.")] = None
     retry_failed: Annotated[bool | None, Parameter(negative="", help="Run failed trials again.", show_default=False)] = None
     no_fit: Annotated[bool | None, Parameter(

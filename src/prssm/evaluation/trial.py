@@ -98,7 +98,7 @@ class TrialWork:
 
     def __call__(self, trial: Trial) -> Finished:
         """Whatever goes wrong becomes a record with its reason; only Ctrl-C passes."""
-        record, evidence = blank_trial(trial), Evidence(trial.bars)
+        record, evidence, begun = blank_trial(trial), Evidence(trial.bars), time.perf_counter()
         try:
             self._run(trial, record, evidence)
         except KeyboardInterrupt:  # before Exception: an interrupted training is both
@@ -109,18 +109,18 @@ class TrialWork:
             trace = "".join(traceback.format_exception(error))[-TRACEBACK_CHARACTERS:]
             record |= {"outcome": FAILED, "reason": reason(error), "traceback": trace, "metrics": None}
         record["curve"] = [value if value is not None and math.isfinite(value) else None for value in evidence.curve]
+        record["seconds"] = time.perf_counter() - begun
         record["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
         return Finished(record, {})
 
     def _run(self, trial: Trial, record: dict[str, Any], evidence: Evidence) -> None:
-        begun, predictions = time.perf_counter(), []
+        predictions = []
         for fit, held_out in self.validation.splits(self.records):
             evidence.begin_fit(sum(map(_measured_rows, fit)))
             model = trial.variant.build(trial.seed)
             model.fit(fit, progress=evidence)
             predictions += model.simulate(held_out, seed=trial.seed)
         record["metrics"] = score(predictions, Scaler.fit(self.records).y_std, "held-out")
-        record["seconds"] = time.perf_counter() - begun
 
 
 def _measured_rows(record: Record) -> int:

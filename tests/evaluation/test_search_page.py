@@ -2,13 +2,9 @@
 
 import csv
 import re
-import sys
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "evaluation"))
 import search_fakes
 
 from prssm.evaluation.search import search
