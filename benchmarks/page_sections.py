@@ -2,6 +2,7 @@
 
 MARKERS = {
     "scaling": ("<!-- scaling: begin -->", "<!-- scaling: end -->"),
+    "robots": ("<!-- robots: begin -->", "<!-- robots: end -->"),
     "arm": ("<!-- arm: begin -->", "<!-- arm: end -->"),
     "time-to-accuracy": ("<!-- time-to-accuracy:begin -->", "<!-- time-to-accuracy:end -->"),
     "gpu": ("<!-- gpu:begin -->", "<!-- gpu:end -->")}

@@ -1,6 +1,6 @@
 """Robot arms: torques in, joint positions out. The paper's large experiment (Sarcos), a Barrett arm, a simulated arm.
 
-    PRSSM_DATA=... python benchmarks/robots.py --sets sarcos --methods gp-narx paper default
+    PRSSM_DATA=... python benchmarks/robots.py --sets sarcos barrett --docs docs/robots.md
     PRSSM_DATA=... python benchmarks/robots.py --sets sarcos --methods paper --part validation
 
 `--part validation` trains without every tenth training experiment and scores there, so that a configuration can be chosen
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from page_sections import with_section
 
 SETS = ("sarcos", "barrett", "arm_sim")
 # Inducing points, samples and mini-batch of `paper` are those of the published Sarcos run. One restart of 1500 iterations
@@ -92,7 +93,9 @@ def table(records: list[dict[str, Any]], part: str) -> str:
         rmse, measured, inside, seconds = (np.mean([record[what] for record in found]) for what in (
             "rmse", "rmse_measured_rows", "coverage_2sigma", "fit_seconds"))
         lines.append(f"| {data} | {label} | {rmse:.3f} | {measured:.3f} | {inside:.2f} | {seconds:.0f} | {len(found)} |")
-    return "\n".join(lines)
+    made = {(record["machine"], record["commit"][:7]) for group in groups.values() for record in group}
+    machines, commits = (", ".join(sorted(set(part))) for part in zip(*made, strict=True))
+    return "\n".join([*lines, "", f"Machine: {machines}; commits {commits}."])
 
 
 def figure(name: str, labels: list[str], out: Path, target: Path) -> None:
@@ -127,6 +130,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--set", nargs="*", default=[], dest="options", help="options of the method, as NAME=JSON")
     parser.add_argument("--out", type=Path, default=Path("runs/robots"))
+    parser.add_argument("--docs", type=Path, help="write the table into this page")
     parser.add_argument("--figure", type=Path, help="draw all joints of the first test experiment")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -142,7 +146,10 @@ def main() -> None:
             records.append(study(name, label, options.part, options.seed, changed, options.out))
             with path.open("a") as file:
                 print(json.dumps(records[-1]), file=file)
-    print(table([r for r in records if r["set"] in options.sets], options.part))
+    found = table([r for r in records if r["set"] in options.sets], options.part)
+    print(found)
+    if options.docs:
+        options.docs.write_text(with_section(options.docs.read_text(encoding="utf-8"), "robots", found), encoding="utf-8")
     if options.figure:
         figure(options.sets[0], [label for label in options.methods if label != "constant"], options.out, options.figure)
 
