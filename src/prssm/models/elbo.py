@@ -160,8 +160,7 @@ class Objective:
                       inputs: Float[Array, "T Du B"], key: PRNGKeyArray) -> Float[Array, "T Dx B"]:
         """N trajectories for each sub-trajectory."""
         first_mean, first_std = (jnp.repeat(part.T, self.samples, axis=1) for part in (mean, jnp.exp(log_std)))
-        single = self.engine in ("native-single", "cuda-single")
-        kind = jnp.float32 if single else first_mean.dtype  # drawing numbers takes time too
+        kind = jnp.float32 if self.engine.endswith("-single") else first_mean.dtype  # drawing numbers takes time too
         eps = jax.random.normal(key, (self.horizon, *first_mean.shape), kind)
         x1 = first_mean + first_std * eps[-1]  # the last row: no step follows x_T, so the recursion leaves it unused
         if self.draws == "trajectory":
