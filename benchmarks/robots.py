@@ -98,7 +98,7 @@ def table(records: list[dict[str, Any]], part: str) -> str:
     return "\n".join([*lines, "", f"Machine: {machines}; commits {commits}."])
 
 
-def figure(name: str, labels: list[str], out: Path, target: Path) -> None:
+def figure(name: str, labels: list[str], title: str, out: Path, target: Path) -> None:
     """All joints of the first test experiment, measured and as each method runs them freely."""
     from matplotlib.figure import Figure
 
@@ -118,8 +118,9 @@ def figure(name: str, labels: list[str], out: Path, target: Path) -> None:
         reach = data["y"][:, joint]
         ax.set_ylim(reach.min() - 0.5 * np.ptp(reach) - 0.05, reach.max() + 0.5 * np.ptp(reach) + 0.05)
         ax.set_ylabel(f"joint {joint + 1}, rad")
+    drawing.suptitle(title)
     drawing.supxlabel("sample")
-    drawing.savefig(target, dpi=110)
+    drawing.savefig(target, dpi=90)
 
 
 def main() -> None:
@@ -151,7 +152,10 @@ def main() -> None:
     if options.docs:
         options.docs.write_text(with_section(options.docs.read_text(encoding="utf-8"), "robots", found), encoding="utf-8")
     if options.figure:
-        figure(options.sets[0], [label for label in options.methods if label != "constant"], options.out, options.figure)
+        name = options.sets[0]
+        data = next(record["data"] for record in records if record["set"] == name)
+        figure(name, [label for label in options.methods if label != "constant"], f"{data}: first test experiment, free run",
+               options.out, options.figure)
 
 
 if __name__ == "__main__":
