@@ -1,9 +1,9 @@
-"""Weak and strong scaling of training over processes, as ratios. About two minutes on two idle cores.
+"""Weak and strong scaling of training over devices, as ratios. About two minutes on two idle cores.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/scaling.py [--docs docs/scaling.md] [--out runs] [--iterations 200]
 
-Every process has one core of its own and one thread. Strong: the same mini-batch for 1 and 2 processes. Weak: twice the
-mini-batch for 2. Prints a table, writes a record (versions, device, commit, load) to runs/scaling.json and, with --docs,
+The engine has one thread for each device; two devices are two processes, or two that JAX makes of one processor. Strong: the
+same mini-batch for 1 and 2 devices. Weak: twice the mini-batch for 2. Prints a table, writes a record (versions, device, commit, load) to runs/scaling.json and, with --docs,
 puts the table between the markers of the page.
 """
 
@@ -24,8 +24,10 @@ from page_sections import with_section
 from prssm.evaluation.provenance import machine, provenance
 
 BATCH = 10  # sub-trajectories of 50 samples for one process: the paper's configuration
-CASES = {"one process": (1, BATCH), "strong: two processes, the same batch": (2, BATCH),
-         "weak: two processes, twice the batch": (2, 2 * BATCH), "one process, twice the batch": (1, 2 * BATCH)}
+CASES = {  # processes, devices of each, batch
+    "one process": (1, 1, BATCH), "strong: two devices of one process": (1, 2, BATCH),
+    "strong: two processes": (2, 1, BATCH), "one process, twice the batch": (1, 1, 2 * BATCH),
+    "weak: two devices of one process": (1, 2, 2 * BATCH), "weak: two processes": (2, 1, 2 * BATCH)}
 
 
 class Clock:
@@ -48,11 +50,8 @@ class Clock:
         return {"min_ms": float(each.min()), "median_ms": float(np.median(each))}
 
 
-def work(process: int, processes: int, port: int, batch: int, iterations: int) -> dict[str, Any]:
+def work(process: int, processes: int, port: int, devices: int, batch: int, iterations: int) -> dict[str, Any]:
     """One process's part, run in a process of its own; process 0's figures count."""
-    if hasattr(os, "sched_setaffinity"):
-        cores = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, {cores[process % len(cores)]})
     import jax
 
     import prssm
@@ -62,21 +61,23 @@ def work(process: int, processes: int, port: int, batch: int, iterations: int) -
         run.join(f"127.0.0.1:{port}", processes, process)
     train, _ = prssm.datasets.load("drives_sim")
     clock = Clock()
-    model = prssm.PRSSM("paper", batch=batch, iterations=iterations, restarts=1).fit(train, progress=clock)
+    model = prssm.PRSSM("paper", batch=batch, iterations=iterations, restarts=1).fit(
+        train, progress=clock, devices=None if processes * devices == 1 else "auto")
     parameters = sum(np.size(leaf) for leaf in jax.tree.leaves(model.mixture_.models))
     run.part()
     found = {"parameters": int(parameters), "gradient_bytes": 8 * int(parameters), "provenance": provenance()}
     return found | (clock.milliseconds() if process == 0 else {})
 
 
-def timed(processes: int, batch: int, iterations: int) -> dict[str, Any]:
+def timed(processes: int, devices: int, batch: int, iterations: int) -> dict[str, Any]:
     """Starts the processes of one case and gives what process 0 measured."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    words = [processes, port, batch, iterations]
+    words = [processes, port, devices, batch, iterations]
+    flags = {"XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}", "PRSSM_THREADS": "1"}
     started = [subprocess.Popen([sys.executable, __file__, "--work", *map(str, [process, *words])], text=True,
-                                stdout=subprocess.PIPE, env=os.environ | {"PRSSM_THREADS": "1"})
+                                stdout=subprocess.PIPE, env=os.environ | flags)
                for process in range(processes)]
     said = [process.communicate()[0] for process in started]
     if any(process.returncode for process in started):
@@ -86,29 +87,30 @@ def timed(processes: int, batch: int, iterations: int) -> dict[str, Any]:
 
 def measure(iterations: int) -> dict[str, Any]:
     record: dict[str, Any] = {"load_before": os.getloadavg(), "iterations": iterations, "cases": []}
-    for name, (processes, batch) in CASES.items():
-        record["cases"].append({"case": name, "processes": processes, "batch": batch,
-                                **timed(processes, batch, iterations)})
-    record["provenance"] = record["cases"][0]["provenance"] | {"machine": machine()}  # the cases see one core
+    for name, (processes, devices, batch) in CASES.items():
+        record["cases"].append({"case": name, "devices": processes * devices, "batch": batch,
+                                **timed(processes, devices, batch, iterations)})
+    record["provenance"] = record["cases"][0]["provenance"] | {"machine": machine()}
     record["load_after"] = os.getloadavg()
     return record
 
 
 def table(record: dict[str, Any]) -> str:
-    """Speed-up is the time of one process on the same batch, divided by this one's; its ideal is the processes' number."""
-    alone = {case["batch"]: case["min_ms"] for case in record["cases"] if case["processes"] == 1}
+    """Speed-up is the time of one process on the same batch, divided by this one's; its ideal is the devices' number."""
+    alone = {case["batch"]: case["min_ms"] for case in record["cases"] if case["devices"] == 1}
     made, (before, after) = record["provenance"], (record["load_before"][0], record["load_after"][0])
     lines = [f"{made['machine']}; {made['device']}; commit {made['commit']}; jax {made['versions']['jax']}; "
-             f"one core a process; load average {before:.2f} and {after:.2f} before and after. A gradient is "
+             f"one thread of the engine a device; load average {before:.2f} and {after:.2f} before and after. A gradient is "
              f"{record['cases'][0]['gradient_bytes']} bytes.", "",
-             "| | processes | batch | ms an iteration, min (median) | speed-up | efficiency |", "|---|---|---|---|---|---|"]
+             "| | devices | batch | ms an iteration, min (median) | speed-up | efficiency |", "|---|---|---|---|---|---|"]
     for case in record["cases"]:
         gain = alone[case["batch"]] / case["min_ms"]
-        lines.append(f"| {case['case']} | {case['processes']} | {case['batch']} | {case['min_ms']:.1f} "
-                     f"({case['median_ms']:.1f}) | {gain:.2f} | {100 * gain / case['processes']:.0f} % |")
-    weak = alone[BATCH] / next(case["min_ms"] for case in record["cases"] if case["case"].startswith("weak"))
-    return "\n".join([*lines, "", f"Weak scaling (time of one process on its batch, over that of two on twice the batch): "
-                                  f"{100 * weak:.0f} %."])
+        lines.append(f"| {case['case']} | {case['devices']} | {case['batch']} | {case['min_ms']:.1f} "
+                     f"({case['median_ms']:.1f}) | {gain:.2f} | {100 * gain / case['devices']:.0f} % |")
+    weak = (f"{100 * alone[BATCH] / case['min_ms']:.0f} % for {case['case'].removeprefix('weak: ')}"
+            for case in record["cases"] if case["case"].startswith("weak"))
+    return "\n".join([*lines, "", f"Weak scaling (time of one device on its batch, over that of two on twice the batch): "
+                                  f"{', '.join(weak)}."])
 
 
 def main() -> None:
@@ -116,11 +118,10 @@ def main() -> None:
     parser.add_argument("--docs", type=Path, help="also put the table into this page")
     parser.add_argument("--out", type=Path, default=Path("runs"))
     parser.add_argument("--iterations", type=int, default=200)
-    parser.add_argument("--work", nargs=5, type=int, help=argparse.SUPPRESS)  # one process of a case
+    parser.add_argument("--work", nargs=6, type=int, help=argparse.SUPPRESS)  # one process of a case
     options = parser.parse_args()
     if options.work:
-        process, processes, port, batch, iterations = options.work
-        print(json.dumps(work(process, processes, port, batch, iterations)))
+        print(json.dumps(work(*options.work)))
         return
     record = measure(options.iterations)
     options.out.mkdir(parents=True, exist_ok=True)
