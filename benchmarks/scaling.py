@@ -3,8 +3,8 @@
     OPENBLAS_NUM_THREADS=1 python benchmarks/scaling.py [--docs docs/scaling.md] [--out runs] [--iterations 200]
 
 The engine has one thread for each device; two devices are two processes, or two that JAX makes of one processor. Strong: the
-same mini-batch for 1 and 2 devices. Weak: twice the mini-batch for 2. Prints a table, writes a record (versions, device, commit, load) to runs/scaling.json and, with --docs,
-puts the table between the markers of the page.
+same mini-batch for 1 and 2 devices. Weak: twice the mini-batch for 2. Prints a table, writes a record (versions, device,
+commit, load) to runs/scaling.json and, with --docs, puts the table between the markers of the page.
 """
 
 import argparse
