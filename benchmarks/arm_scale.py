@@ -21,7 +21,7 @@ SIZES = (20_000, 200_000, 2_000_000)
 BUDGETS = (250, 500, 1000, 2000)  # iterations; each is a fit of its own, since the step size falls towards its end
 LENGTH = 1000  # rows of an experiment
 OPTIONS = {"complexity": "free", "folds": 0, "restarts": 1, "latent_dim": 14, "inducing": 30, "samples": 5}
-TARGET = 0.1  # rad
+TARGET = 0.21  # rad; the training mean has 0.28
 
 
 def make(rows: int, folder: Path) -> Path:
