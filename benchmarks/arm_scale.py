@@ -85,7 +85,7 @@ def figure(records: list[dict], target: Path) -> None:
     for rows in SIZES:
         found = sorted((r for r in records if r["rows"] == rows), key=lambda r: r["iterations"])
         errors.plot([r["fit_seconds"] for r in found], [r["rmse"] for r in found], "o-", label=f"{rows:,} samples")
-    errors.set(xscale="log", yscale="log", xlabel="time of the fit, s", ylabel="RMSE on unseen experiments, rad")
+    errors.set(xscale="log", xlabel="time of the fit, s", ylabel="RMSE on unseen experiments, rad")
     errors.axhline(TARGET, color="grey", linewidth=0.8)
     errors.legend()
     sizes = sorted({r["rows"] for r in records})
