@@ -12,8 +12,8 @@ from prssm.models.registry import METHODS, method
 # Small settings, so that each method fits in a moment; a method that is not named runs with its defaults.
 FAST = {
     "prssm": {"latent_dim": 2, "inducing": 4, "samples": 3, "batch": 2, "horizon": 20, "recognition_window": 8,
-              "recognition_hidden": 4, "iterations": 3, "restarts": 2, "simulation_samples": 8, "folds": 2,
-              "fold_restarts": 1},
+              "recognition_hidden": 4, "iterations": 3, "restarts": 2, "simulation_samples": 8, "complexity": "free",
+              "folds": 0},
     "linear": {"order": 2},
     "revarb1": {"lags": 2, "inducing": 6, "fixed_iterations": 2, "iterations": 3},
     "revarb2": {"lags": 2, "inducing": 6, "fixed_iterations": 2, "iterations": 3},

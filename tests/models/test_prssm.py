@@ -11,6 +11,7 @@ from prssm.foundation.errors import DataError, ModelFileError, OptionError, Trai
 from prssm.foundation.precision import double_precision
 from prssm.gp.kernels import Stationary
 from prssm.models.prssm_config import PAPER
+from prssm.models.prssm_start import Starts
 from prssm.models.rollout import rollout
 
 SMALL = {"latent_dim": 2, "inducing": 6, "samples": 5, "batch": 4, "horizon": 30, "recognition_window": 8,
@@ -123,9 +124,7 @@ def test_the_paper_tables_are_the_defaults():
 
 
 def test_the_start_is_drawn_as_the_table_says():
-    record = saturating_drive(120)
-    model = prssm.PRSSM("paper", iterations=0, restarts=1, inducing=60, samples=1, batch=1, horizon=20).fit(record)
-    gp = model.mixture_.models.transition.gp
+    gp = Starts(PAPER.replace(inducing=60), [saturating_drive(120)]).create("free", 1).transition.gp
     assert gp.zeta.shape == (1, 4, 60, 5)
     zeta, z = np.asarray(gp.zeta), np.asarray(gp.inducing.mean)
     assert -2 <= zeta.min() < -1.98
@@ -197,7 +196,7 @@ class Exponential(Stationary):
         return jnp.exp(-jnp.sqrt(jnp.maximum(squared_distance, 1e-30)))
 
 
-@pytest.mark.parametrize("kernel", ["matern32", "matern52", Exponential.create])
+@pytest.mark.parametrize("kernel", ["matern32", Exponential.create])
 def test_any_differentiable_kernel(kernel):
     model = prssm.PRSSM("paper", **(SMALL | {"kernel": kernel})).fit(saturating_drive(80))
     assert np.isfinite(model.simulate(saturating_drive(50)).mean).all()

@@ -113,7 +113,9 @@ def condition_all(gps: SparseGP) -> Posterior:
 
 
 def unshared(gps: Posterior) -> Posterior:
-    """The same GPs, each with its own copy of what they share."""
+    """The same GPs, each with its own copy of what they share, if anything."""
+    if len(gps.zeta) == len(gps.mean):
+        return gps
     kernel, zeta, white = (_for_each(part, len(gps.mean)) for part in (gps.kernel, gps.zeta, gps.white))
     return Posterior(kernel, zeta, white, gps.mean, gps.spread)
 
