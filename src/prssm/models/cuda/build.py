@@ -7,17 +7,15 @@ compiled for the CPU (`emulated`), where they run slowly: that is how they are t
 import hashlib
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from prssm.models.native.build import BuildError, compiler, header_folder
+from prssm.models.native.build import BuildError, compiler, header_folder, main, run
 
 HERE = Path(__file__).parent
 FLAGS = ("-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC", "--cudart", "static")
 EMULATED_FLAGS = ("-std=c++17", "-O0", "-shared", "-fPIC", "-Wno-unknown-pragmas", "-DPRSSM_EMULATED", "-x", "c++")
-SECONDS = 300
 
 
 def library_path() -> Path:
@@ -59,24 +57,8 @@ def build_emulated(target: Path) -> Path:
 
 
 def _compile(command: list[str], target: Path) -> None:
-    words = [*command, "-isystem", str(header_folder()), "rollout.cu", "-o", str(target)]
-    try:
-        done = subprocess.run(words, cwd=HERE, capture_output=True, text=True, timeout=SECONDS)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise BuildError(f"{words[0]}: {error}") from None
-    if done.returncode != 0:
-        said = done.stderr.splitlines()
-        raise BuildError(f"{words[0]}: {next((line for line in said if 'error' in line), 'failed')}")
-
-
-def main() -> int:
-    try:
-        print(f"built {build(tuple(sys.argv[1:]))}")
-    except BuildError as error:
-        print(f"not built: {error}", file=sys.stderr)
-        return 1
-    return 0
+    run([*command, "-isystem", str(header_folder()), "rollout.cu", "-o", str(target)], HERE)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(build))

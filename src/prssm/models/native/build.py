@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
@@ -77,18 +78,19 @@ def build(extra: tuple[str, ...] = ()) -> Path:
         objects = [str(Path(folder) / name) for name in jobs]
         compilations = [[*command, *words, "-o", path] for words, path in zip(jobs.values(), objects, strict=True)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(_run, compilations))
+            list(pool.map(run, compilations))
         linked = Path(folder) / target.name
-        _run([*command, "-shared", *objects, "-o", str(linked), "-pthread"])
+        run([*command, "-shared", *objects, "-o", str(linked), "-pthread"])
         for old in HERE.glob("rollout-*.so"):
             old.unlink()
         linked.replace(target)
     return target
 
 
-def _run(command: list[str]) -> None:
+def run(command: list[str], folder: Path = HERE) -> None:
+    """A command of the compiler, in a folder of sources; its first mistake is the error's line."""
     try:
-        done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, timeout=SECONDS)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BuildError(f"{command[0]}: {error}") from None
     if done.returncode != 0:
@@ -96,7 +98,8 @@ def _run(command: list[str]) -> None:
         raise BuildError(f"{command[0]}: {mistakes[0]}")
 
 
-def main() -> int:
+def main(build: Callable[[tuple[str, ...]], Path] = build) -> int:
+    """Build with the words of the command line, and say what came of it."""
     try:
         print(f"built {build(tuple(sys.argv[1:]))}")
     except BuildError as error:
