@@ -24,7 +24,8 @@ where nothing else is said.
 NOTES = """## Notes
 
 - `auto`, the default, is `native` where the library is built and applies (squared-exponential kernel, affine prior mean,
-  CPU), `cuda` likewise on a GPU, else `adjoint`. `prssm info` says which, and why. [docs/adjoint.md](adjoint.md) has the mathematics.
+  CPU), `cuda` likewise on a GPU, else `adjoint`. `prssm info` says which, and why. [docs/adjoint.md](adjoint.md)
+  has the mathematics.
 - The library is built by the package's own build; `python -m prssm.models.native.build` builds it again. It is compiled
   for plain, AVX2 and AVX-512 processors, and chooses when it runs; the variable `PRSSM_VARIANT` overrules the choice
   (`baseline`, `avx2`, `avx512`), `PRSSM_THREADS` sets the number of threads. Results do not depend on that number, to the
