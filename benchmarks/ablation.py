@@ -14,8 +14,8 @@ import json
 from pathlib import Path
 
 SETS = ("actuator", "ballbeam", "drives", "furnace", "dryer", "cascaded_tanks")
-BASE = {"complexity": "held", "samples": 20, "iterations": 500, "signal_std": 0.1, "restarts": 8, "folds": 3,
-        "fold_restarts": 4}
+BASE = {"complexity": "held", "latent_dim": 4, "samples": 20, "iterations": 500, "signal_std": 0.1, "restarts": 8,
+        "folds": 3, "fold_restarts": 4}
 PAPER = {"complexity": "free", "start": "random", "mean": "identity", "emission": "selector",
          "inducing_covariance": "diagonal", "draws": "step",
          "signal_std": 0.5, "z_std": 0.01, "lengthscale": 2**0.5, "process_std": 0.002, "learning_rate": 0.05}

@@ -12,7 +12,7 @@ from prssm.data.record import Record
 from prssm.models.initial_state import InitialState
 from prssm.models.linear import LinearSSM
 from prssm.models.linear_system import MAX_RADIUS, LinearSystem, propagate, spectral_radius, stabilised
-from prssm.models.order_choice import choose_order, splits
+from prssm.models.order_choice import Judged, best, splits, until_no_better
 from prssm.models.output_error import OFFSET_STD, identify, linearise, objective, refine, squared_error
 from prssm.models.subspace import dynamics
 
@@ -184,11 +184,11 @@ def test_order_is_found(third: float | None, noise: float) -> None:
 def test_smallest_of_equally_good_orders_wins_and_search_stops() -> None:
     asked = []
 
-    def judge(order: int) -> float:
+    def judge(order: int) -> Judged:
         asked.append(order)
-        return {1: 1.0, 2: 0.505, 3: 0.5}.get(order, 0.6)
+        return Judged(order, {1: 1.0, 2: 0.505, 3: 0.5}.get(order, 0.6), None)
 
-    assert choose_order(judge, range(1, 9)) == 2
+    assert best(until_no_better(judge, range(1, 9))).order == 2
     assert asked == [1, 2, 3, 4, 5]
 
 

@@ -5,9 +5,11 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.foundation.precision import double_precision
+from prssm.models import linear_start
 from prssm.models.initial_state import InitialState
 from prssm.models.linear_start import Limits, LinearStart
 from prssm.models.linear_system import LinearSystem
+from prssm.models.order_choice import Judged
 from prssm.models.prssm_config import PAPER
 from prssm.models.prssm_start import linear_model
 from prssm.models.rollout import rollout
@@ -69,11 +71,20 @@ def test_a_random_walk_stays_where_it_is_and_begins_at_the_first_measurement():
     np.testing.assert_allclose(means[:, 0], record.y[:20, 0], atol=0.5)
 
 
+def test_orders_nearly_as_good_as_the_best_are_kept_the_best_first(monkeypatch):
+    errors = {1: 0.61, 2: 0.51, 3: 0.5, 4: 0.55, 5: 0.53, 6: 0.52}
+    judged = [Judged(order, error, None) for order, error in errors.items()]
+    monkeypatch.setattr(linear_start, "judge_orders", lambda *_: judged)
+    chosen = Limits.choose([recording()], 6, 6)
+    assert [each.order for each in chosen] == [2, 3, 6, 5]  # two is as good as three; four are enough
+
+
 def test_identification_finds_the_system_and_its_places():
     record = recording(300)
     limits = Limits.choose([record], 4, 6)
-    assert limits.order == 2
-    start = LinearStart.fit([record], limits, 6)
+    assert limits[0].order == 2
+    assert 1 not in [each.order for each in limits]  # far worse, while more states than two do no harm
+    start = LinearStart.fit([record], limits[0], 6)
     found = LinearSystem(start.weight[:, : start.order], start.weight[:, start.order :], start.emission.states,
                          start.emission.inputs, start.emission.offset)
     np.testing.assert_allclose(found.markov(12), SYSTEM.markov(12), atol=0.01)

@@ -6,7 +6,7 @@ import pytest
 import prssm
 from prssm.models.levels import groups_of, levels_of
 from prssm.models.order_choice import first_good
-from prssm.models.selection import HeldOut, mixed
+from prssm.models.selection import HeldOut, mixed, near_best
 
 SMALL = {"latent_dim": 2, "inducing": 8, "samples": 5, "batch": 4, "horizon": 30, "recognition_window": 8,
          "recognition_hidden": 4, "restarts": 2, "iterations": 400,
@@ -24,20 +24,36 @@ def recording(length=200, bend=0.0, seed=0):
 
 
 def test_every_level_is_trained_on_all_data_and_on_every_fold():
-    groups = groups_of(levels_of("auto", 0.03), ["first", "second"], 8, 3)
+    groups = groups_of(levels_of("auto", 0.03), ["first", "second"], 8, 3, 4)
     assert [(g.level.name, g.fold, g.count) for g in groups] == [
-        ("linear", None, 2), ("linear", "first", 2), ("linear", "second", 2),
+        ("linear", None, 4), ("linear", "first", 4), ("linear", "second", 4),
         ("held", None, 4), ("held", "first", 3), ("held", "second", 3),
         ("free", None, 8), ("free", "first", 3), ("free", "second", 3),
         ("correlated", None, 8), ("correlated", "first", 3), ("correlated", "second", 3)]
     covered = np.concatenate([np.arange(g.restarts.start, g.restarts.stop) for g in groups])
-    np.testing.assert_array_equal(covered, np.arange(6 + 10 + 14 + 14))
+    np.testing.assert_array_equal(covered, np.arange(12 + 10 + 14 + 14))
 
 
 @pytest.mark.parametrize(("errors", "chosen"), [([1.0, 0.9, 0.5], 2), ([1.0, 0.99, 0.985], 0), ([np.nan, 2.0, 1.0], 2),
                                                 ([np.inf, 1.0, 1.01], 1), ([0.3, 0.3, 0.1], 2)])
 def test_the_simplest_level_that_is_as_good_as_the_best_wins(errors, chosen):
     assert first_good(errors) == chosen
+
+
+@pytest.mark.parametrize(("errors", "chosen"), [([1.0, 0.9, 0.5], [2]), ([0.52, 0.6, 0.5], [0, 2]), ([np.inf, 2.0], [1]),
+                                                ([np.inf, np.inf], []), ([0.0, 5e-5, 1e-3], [0, 1])])
+def test_levels_as_good_as_the_best_are_mixed(errors, chosen):
+    assert near_best(errors) == chosen
+
+
+def test_one_stretch_does_not_decide_alone():
+    """Errors 1, 1 and 8 are typically 2, errors 3, 3, 3 typically 3, though the root mean square says the opposite."""
+    worse_once = HeldOut([np.full((5, 1), error) for error in (1.0, -1.0, 8.0)], [])
+    even = HeldOut([np.full((5, 1), 3.0)] * 3 + [np.full((2, 1), np.nan)], [])
+    assert worse_once.typical == pytest.approx(2.0)
+    assert even.typical == pytest.approx(3.0)
+    assert worse_once.rmse > even.rmse
+    assert HeldOut([], []).typical == np.inf
 
 
 def test_scores_count_what_was_measured():
@@ -47,7 +63,8 @@ def test_scores_count_what_was_measured():
 
 
 def test_a_run_that_is_lost_has_no_small_error():
-    assert HeldOut([np.array([[0.1], [-np.inf]])], [np.ones((2, 1))]).rmse == np.inf
+    lost = HeldOut([np.array([[0.1], [-np.inf]]), np.zeros((3, 1))], [np.ones((2, 1)), np.ones((3, 1))])
+    assert (lost.rmse, lost.typical) == (np.inf, np.inf)
 
 
 @pytest.fixture(scope="module")
@@ -64,27 +81,27 @@ def test_a_mixture_of_levels_errs_by_the_mean_and_its_variance_is_total():
     np.testing.assert_allclose(mixed([one]).stds[0], one.stds[0])
 
 
-def test_a_linear_system_is_kept_linear_and_the_level_is_saved(straight, tmp_path):
-    assert straight.level_ == "linear"
+def test_of_a_linear_system_the_linear_level_is_kept_and_the_level_is_saved(straight, tmp_path):
+    kept = straight.level_.split("+")
+    assert kept[0] == "linear"
     assert straight.held_out_["linear"]["rmse"] < 0.2
-    assert {"linear", "held", "free", "correlated", "held+free", "linear+held+correlated"} <= set(straight.held_out_)
-    assert len(straight.held_out_) == 2**4 - 1  # every mixture of levels
+    assert set(straight.held_out_) == {"linear", "held", "free", "correlated", straight.level_}
+    errors = [straight.held_out_[level]["typical"] for level in ("linear", "held", "free", "correlated")]
+    assert kept == [("linear", "held", "free", "correlated")[index] for index in near_best(errors)]
     again = prssm.load(straight.save(tmp_path / "m.prssm"))
     assert (again.level_, again.held_out_) == (straight.level_, straight.held_out_)
 
 
 def test_findings_say_what_was_decided(straight):
     told = dict(straight.findings())
-    assert told["Complexity"].startswith("linear (error on held-out")
-    assert "held+free" not in told["Complexity"]  # mixtures are told of only where one was chosen
-    assert told["Mixture"] == "2 member(s)"
+    assert told["Complexity"].startswith(f"{straight.level_} (error on held-out")
+    assert told["Mixture"] == f"{len(straight.mixture_.models.log_output_std)} member(s)"
     assert told["Band"].startswith(f"{straight.calibration_.factor[0]:.2f} times")
 
 
 def test_the_linear_level_keeps_its_mean_and_the_others_move(straight):
     """At the level 'linear' the prior is so strong that training moves nothing but noises."""
-    weights = straight.mixture_.models.transition.mean.weight
-    assert len(weights) == 2  # of orders one and two
+    weights = straight.mixture_.models.transition.mean.weight[-2:]  # the simplest level's members come last
     system = prssm.LinearSSM(order=1).fit(recording()).system_
     pole = np.linalg.eigvals(system.A)[0].real
     assert min(abs(weight[0, 0] - pole) for weight in weights) < 0.02

@@ -57,7 +57,7 @@ def blank_record(experiment: Experiment) -> dict[str, Any]:
             "label": variant.label, "preset": variant.preset, "configuration": variant.configuration(),
             "seed": experiment.seed, "outcome": OK, "reason": None, "traceback": None, "metrics": None,
             "seconds": {"fit": None, "simulate_train": None, "simulate_test": None}, "iterations": None, "training": None,
-            "data": None, "warmup": None, "finished": datetime.now(UTC).isoformat(timespec="seconds"), **provenance()}
+            "findings": None, "data": None, "warmup": None, "finished": datetime.now(UTC).isoformat(timespec="seconds"), **provenance()}
 
 
 def reason(error: BaseException) -> str:
@@ -75,7 +75,7 @@ def _run(experiment: Experiment, record: dict[str, Any], arrays: dict[str, np.nd
     start = time.perf_counter()
     model.fit(train)
     record["seconds"]["fit"] = time.perf_counter() - start
-    record["warmup"] = model.warmup
+    record |= {"warmup": model.warmup, "findings": dict(model.findings())}
     _describe_training(model, record, arrays)
     metrics = {}
     for part, records in (("train", train), ("test", test)):

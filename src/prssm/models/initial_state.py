@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 
 from prssm.data.record import Record
+from prssm.models.correlation import lag_one
 from prssm.models.linear_system import LinearSystem
 
 _LEAST_STD = 1e-6  # in scaled units: noise-free data keep a regular problem
@@ -33,7 +34,7 @@ class InitialState:
         x = np.concatenate([states for _, states in runs])
         variance, axes = np.linalg.eigh(np.atleast_2d(np.cov(x, rowvar=False)))
         factor = axes * np.sqrt(np.maximum(variance, 0.0))
-        return cls(x.mean(axis=0), factor, _rms(errors), _lag_one(errors))
+        return cls(x.mean(axis=0), factor, _rms(errors), lag_one(errors))
 
     def estimate(self, system: LinearSystem, u: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Posterior mean and covariance factor of x[0] given the first outputs (rows of `y`; NaN is skipped).
@@ -57,13 +58,3 @@ class InitialState:
 
 def _rms(errors: Sequence[np.ndarray]) -> np.ndarray:
     return np.maximum(np.sqrt(np.nanmean(np.concatenate(errors) ** 2, axis=0)), _LEAST_STD)
-
-
-def _lag_one(errors: Sequence[np.ndarray]) -> np.ndarray:
-    """Correlation of neighbouring errors, zero where there are no neighbours; kept in [0, 0.999]."""
-    now = np.concatenate([error[:-1] for error in errors])
-    later = np.concatenate([error[1:] for error in errors])
-    both = ~np.isnan(now * later)
-    now, later = np.where(both, now, 0.0), np.where(both, later, 0.0)
-    size = np.sqrt(np.sum(now**2, axis=0) * np.sum(later**2, axis=0))
-    return np.clip(np.sum(now * later, axis=0) / np.where(size > 0.0, size, 1.0), 0.0, 0.999)

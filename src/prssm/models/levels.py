@@ -40,18 +40,21 @@ class Group:
         return self.restarts.stop - self.restarts.start
 
 
-def groups_of(levels: Sequence[Level], folds: Sequence[Fold], restarts: int, fold_restarts: int) -> list[Group]:
+def groups_of(levels: Sequence[Level], folds: Sequence[Fold], restarts: int, fold_restarts: int,
+              linear_models: int) -> list[Group]:
     """Who is trained: for each level all data and each fold.
 
-    A linear model has one optimum, so one restart finds it for each of two orders; restarts that are held near the same
-    start differ little.
+    A linear model has one optimum, so one restart finds each of them; restarts that are held near the same start differ
+    little.
     """
-    on_all_data = {"linear": min(2, restarts), "held": max(1, restarts // 2), "free": restarts, "correlated": restarts}
+    on_all_data = {"linear": min(linear_models, restarts), "held": max(1, restarts // 2), "free": restarts,
+                   "correlated": restarts}
     groups: list[Group] = []
     end = 0
     for level in levels:
+        most = on_all_data[level.name]
         for fold in [None, *folds]:
-            count = on_all_data[level.name] if fold is None else min(on_all_data[level.name], fold_restarts)
+            count = most if fold is None or level.name == "linear" else min(most, fold_restarts)
             groups.append(Group(level, fold, slice(end, end + count)))
             end += count
     return groups

@@ -11,7 +11,7 @@ from prssm.foundation.options import Options, option
 from prssm.models.base import Estimator, Simulated
 from prssm.models.initial_state import InitialState
 from prssm.models.linear_system import MAX_RADIUS, LinearSystem
-from prssm.models.order_choice import HeldOut, choose, largest_order, parameters
+from prssm.models.order_choice import Judged, best, judge_orders, largest_order, parameters
 from prssm.models.output_error import identify, measured
 from prssm.training.session import Session
 
@@ -45,7 +45,7 @@ class LinearSSM(Estimator):
         return self.config.warmup
 
     def _fit(self, records: list[Record], session: Session) -> None:
-        order, held_out = self._choose(records, session)
+        order, _, held_out = self._choose(records, session)
         options, max_radius = self.config, held_out.max_radius if held_out else MAX_RADIUS
         system = identify(records, order, starts=options.starts, random_starts=options.random_starts,
                           max_radius=max_radius, seed=options.seed)
@@ -53,15 +53,15 @@ class LinearSSM(Estimator):
         error_std = held_out.std if held_out else start.error_std * _correction(system, records)
         self._set(system, replace(start, error_std=np.maximum(error_std, start.error_std)))
 
-    def _choose(self, records: list[Record], session: Session) -> tuple[int, HeldOut | None]:
+    def _choose(self, records: list[Record], session: Session) -> Judged:
         """The order, and the held-out errors at that order where the data are long enough to hold some out."""
         options = self.config
         orders = [options.order] if options.order else range(1, min(options.max_order, largest_order(records)) + 1)
         session.progress.start(len(orders), 0, "linear: orders")
         try:
-            return choose(records, orders, options.warmup, -(-options.starts // 2),
-                          lambda order, error: session.progress.update(orders.index(order) + 1,
-                                                                       {"order": order, "held-out error": error}))
+            return best(judge_orders(records, orders, options.warmup, -(-options.starts // 2),
+                                     lambda order, error: session.progress.update(orders.index(order) + 1, {
+                                         "order": order, "held-out error": error})))
         finally:
             session.progress.stop()
 

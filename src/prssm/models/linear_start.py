@@ -10,12 +10,14 @@ from prssm.data.record import Record
 from prssm.models.emission import LinearEmission
 from prssm.models.initial_state import InitialState
 from prssm.models.linear_system import MAX_RADIUS, LinearSystem
-from prssm.models.order_choice import choose, largest_order
+from prssm.models.order_choice import Judged, best, judge_orders, largest_order
 from prssm.models.output_error import identify
 
 _LEAST_STD = 0.02  # of the output error, in scaled units: no start is so sure that it cannot learn
 _WALK_STD = 0.1  # of the recognised first state of a random walk
 _SPARE_POLES = (0.3, 0.95)
+_NEARLY = 0.2  # of the best order's held-out error, by which another order may be worse
+_MOST = 4  # linear models
 
 
 class Limits(NamedTuple):
@@ -25,15 +27,21 @@ class Limits(NamedTuple):
     max_radius: float  # of its poles
 
     @classmethod
-    def choose(cls, records: Sequence[Record], latent_dim: int, window: int, order: int | None = None) -> Self:
-        """On held-out stretches; the order, where none is given, is at most `latent_dim`."""
-        orders = [order] if order else range(1, min(latent_dim, largest_order(records)) + 1)
-        order, held_out = choose(records, orders, window, 2)
-        return cls(order, held_out.max_radius if held_out else MAX_RADIUS)
+    def of(cls, judged: Judged) -> Self:
+        return cls(judged.order, judged.held_out.max_radius if judged.held_out else MAX_RADIUS)
 
-    def neighbour(self, latent_dim: int) -> Self:
-        """One state more, or one less where there is no room for it."""
-        return self._replace(order=self.order + 1 if self.order < latent_dim else max(1, self.order - 1))
+    @classmethod
+    def choose(cls, records: Sequence[Record], latent_dim: int, window: int, order: int | None = None) -> tuple[Self, ...]:
+        """The best on held-out stretches, then others that are nearly as good: together they err less than any alone.
+
+        The order, where none is given, is at most `latent_dim`.
+        """
+        orders = [order] if order else range(1, min(latent_dim, largest_order(records)) + 1)
+        judged = judge_orders(records, orders, window, 2)
+        first = best(judged)
+        limit = min(one.error for one in judged) * (1.0 + _NEARLY)
+        others = sorted((one for one in judged if one is not first and one.error <= limit), key=lambda one: one.error)
+        return tuple(cls.of(one) for one in [first, *others][:_MOST])
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -119,30 +120,38 @@ def largest_order(records: Sequence[Record]) -> int:
     return max(1, measured(records) // (_LEAST_ROWS * per_state))
 
 
-def choose(records: Sequence[Record], orders: Sequence[int], warmup: int, starts: int,
-           report: Callable[[int, float], None] = lambda order, error: None) -> tuple[int, HeldOut | None]:
-    """One of the `orders` (ascending), and the held-out errors at it where the data are long enough to hold some out."""
-    judged: dict[int, HeldOut | None] = {}
+class Judged(NamedTuple):
+    """An order, its error, and the held-out errors that this is taken from where the data are long enough to have any."""
 
-    def judge(order: int) -> float:
-        judged[order] = hold_out(records, order, warmup, starts)
-        result = judged[order]
-        error = result.rms if result else information(records, order, starts)
+    order: int
+    error: float
+    held_out: HeldOut | None
+
+
+def judge_orders(records: Sequence[Record], orders: Sequence[int], warmup: int, starts: int,
+                 report: Callable[[int, float], None] = lambda order, error: None) -> list[Judged]:
+    """The `orders` (ascending) up to where more states stop helping."""
+    def judge(order: int) -> Judged:
+        held_out = hold_out(records, order, warmup, starts)
+        error = held_out.rms if held_out else information(records, order, starts)
         report(order, error)
-        return error
+        return Judged(order, error, held_out)
 
-    order = choose_order(judge, orders)
-    return order, judged[order]
+    return until_no_better(judge, orders)
 
 
-def choose_order(judge: Callable[[int], float], orders: Sequence[int]) -> int:
-    """The smallest order whose error, as `judge` gives it, is as good as the best; stops when more states stop helping."""
-    errors: list[float] = []
+def until_no_better(judge: Callable[[int], Judged], orders: Sequence[int]) -> list[Judged]:
+    judged: list[Judged] = []
     for index, order in enumerate(orders):
-        errors.append(judge(order))
-        if index - int(np.argmin(errors)) >= _PATIENCE:
+        judged.append(judge(order))
+        if index - int(np.argmin([one.error for one in judged])) >= _PATIENCE:
             break
-    return orders[first_good(errors)]
+    return judged
+
+
+def best(judged: Sequence[Judged]) -> Judged:
+    """The smallest order whose error is as good as the best."""
+    return judged[first_good([one.error for one in judged])]
 
 
 def first_good(errors: Sequence[float], tie: float = _TIE) -> int:

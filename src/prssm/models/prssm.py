@@ -52,9 +52,9 @@ class PRSSM(Estimator):
         config = self.config_ = self.config.resolved(records)
         self._check_structure(records)
         cut = windows.whole(records) if config.scheme == "full" else windows.sliding(records, config.horizon)
-        levels = levels_of(config.complexity, config.prior_std)
-        groups = groups_of(levels, folds_of(cut, records, config.folds, self.warmup), config.restarts, config.fold_restarts)
-        starts = self._starts(records, groups)
+        levels, of_all = levels_of(config.complexity, config.prior_std), Starts(config, records)
+        groups = self._groups(levels, folds_of(cut, records, config.folds, self.warmup), of_all)
+        starts = self._starts(of_all, groups)
         models, log = optimise_all(self._objective(cut, session), starts, _data(cut, groups, starts), self._schedule(cut),
                                    jax.random.key(config.seed), session, fingerprint(config, vars(cut).values()))
         self._keep(models, log, groups, levels, cut.steps)
@@ -66,8 +66,9 @@ class PRSSM(Estimator):
         self._check_structure([stream.shortest()])
         source = StreamWindows(stream, scaler, config.batch, config.horizon)
         cut, levels = source.like(), levels_of(config.complexity, config.prior_std)
-        groups = groups_of(levels, [], config.restarts, config.fold_restarts)
-        starts = self._starts(source.sample(config.seed), groups)
+        of_all = Starts(config, source.sample(config.seed))
+        groups = self._groups(levels, [], of_all)
+        starts = self._starts(of_all, groups)
         feed = source.feed()
         try:
             models, log = optimise_all(self._objective(cut, session, drawn=True), starts,
@@ -94,9 +95,12 @@ class PRSSM(Estimator):
         self.level_, self.held_out_, self.calibration_, members = choose(trained, levels, config.seed)
         self.mixture_, self.training_ = trained.mixture(members), replace(log, kept=int(members[0]))
 
-    def _starts(self, records: list[Record], groups: list[Group]) -> StateSpaceModel:
+    def _groups(self, levels: list[Level], folds: list[Fold], of_all: Starts) -> list[Group]:
+        linear_models = of_all.linear_models if any(level.name == "linear" for level in levels) else 0
+        return groups_of(levels, folds, self.config_.restarts, self.config_.fold_restarts, linear_models)
+
+    def _starts(self, of_all: Starts, groups: list[Group]) -> StateSpaceModel:
         """The restarts of all groups. Those of a fold start from what they are shown."""
-        of_all = Starts(self.config_, records)
         folds = {id(group.fold): group.fold for group in groups if group.fold}
         known = {key: Starts(self.config_, fold.shown_records, of_all) for key, fold in folds.items()}
         parts = [known.get(id(group.fold), of_all).create(group.level.name, group.count) for group in groups]
@@ -131,8 +135,7 @@ class PRSSM(Estimator):
     def findings(self) -> list[tuple[str, str]]:
         if not self.held_out_:
             return []
-        errors = ", ".join(f"{level} {score['rmse']:.3g}" for level, score in self.held_out_.items()
-                           if "+" not in level or level == self.level_)
+        errors = ", ".join(f"{level} {score['typical']:.3g}" for level, score in self.held_out_.items())
         factors = ", ".join(f"{factor:.2f}" for factor in self.calibration_.factor)
         inside = self.held_out_[self.level_]["inside"]
         return [("Complexity", f"{self.level_} (error on held-out stretches of the training data, scaled units: {errors})"),

@@ -13,7 +13,7 @@ class PRSSMConfig(Options):
     """Options of PR-SSM, in scaled units (zero mean, unit variance) where they have units."""
 
     # Structure (the paper's table 'Structural configuration')
-    latent_dim: int | None = option(4, "Dx, dimension of the latent state; none: 4, or twice the number of outputs if that "
+    latent_dim: int | None = option(4, "Dx, dimension of the latent state; none: 6, or twice the number of outputs if that "
                                     "is more", minimum=1)
     inducing: int = option(20, "P, inducing points for each latent dimension", minimum=1)
     samples: int = option(50, "N, sampled trajectories for each sub-trajectory in training", minimum=1)
@@ -55,8 +55,8 @@ class PRSSMConfig(Options):
                              "log-likelihood of the samples' mean and spread", choices=("expected", "predictive"))
     complexity: str = option("free", "how far training may go from its start: 'linear': no GP; 'held': a prior holds mean, "
                              "emission and recognition model near the start; 'free': as in the paper; 'correlated': free, "
-                             "and the noise is correlated in time; 'auto': all of them, and that (or the mixture) with the "
-                             "smallest error on held-out stretches of the training data is kept",
+                             "and the noise is correlated in time; 'auto': all of them, and a mixture of those with the "
+                             "smallest errors on held-out stretches of the training data is kept",
                              choices=("linear", "held", "free", "correlated", "auto"))
     prior_std: float = option(0.03, "standard deviation of that prior", above=0)
     recognition_window: int = option(16, "L, first samples that the recognition model reads", minimum=1)
@@ -93,9 +93,9 @@ class PRSSMConfig(Options):
                             else self.recognition_window)
 
 
-_LATENT_DIM, _HORIZON = 4, 100
+_LATENT_DIM, _HORIZON = 6, 100
 PAPER = PRSSMConfig()
 DEFAULT = PRSSMConfig(
-    latent_dim=None, horizon=None, samples=10, mean="linear", emission="linear", start="linear", inducing_covariance="full",
+    latent_dim=None, horizon=None, samples=4, mean="linear", emission="linear", start="linear", inducing_covariance="full",
     draws="trajectory", signal_std=0.2, lengthscale=2.0, z_std=0.3, process_std=0.01, iterations=1000, learning_rate=0.02,
-    complexity="auto", folds=6, members=4, engine="auto-single")
+    complexity="auto", folds=6, fold_restarts=3, members=4, engine="auto-single")

@@ -35,17 +35,20 @@ class Starts:
         self.sizes = records[0].input_dim, records[0].output_dim
 
     @cached_property
-    def limits(self) -> Limits:
+    def limits(self) -> tuple[Limits, ...]:
         if self.of_all is not None:
             return self.of_all.limits
         config = self.config
         return Limits.choose(self.records, config.latent_dim, config.recognition_window, config.linear_order)
 
     @cached_property
-    def linear(self) -> tuple[LinearStart, LinearStart]:
-        """Linear models of the chosen order and of the next one: together they err less than either."""
-        both = self.limits, self.limits.neighbour(self.config.latent_dim)
-        return tuple(LinearStart.fit(self.records, limits, self.config.recognition_window) for limits in both)
+    def linear(self) -> list[LinearStart]:
+        return [LinearStart.fit(self.records, limits, self.config.recognition_window) for limits in self.limits]
+
+    @property
+    def linear_models(self) -> int:
+        """How many there are to start from; a random start is one of them."""
+        return 1 if self.config.start == "random" else len(self.limits)
 
     def create(self, level: str, count: int) -> StateSpaceModel:
         """`count` restarts of one level, stacked."""
@@ -59,7 +62,7 @@ class Starts:
             walk = LinearStart.random_walk(self.config.latent_dim, *self.sizes, self.config.recognition_window)
             return linear_model(self.config, walk, rng)
         config = self.config.replace(signal_std=_NO_SIGNAL, z_mean_std=0.0) if level == "linear" else self.config
-        return linear_model(config, self.linear[restart % 2], rng)
+        return linear_model(config, self.linear[restart % len(self.linear)], rng)
 
 
 def stacked(trees: Sequence[Any]) -> Any:

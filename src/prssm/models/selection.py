@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import NamedTuple
 
 import jax
@@ -13,10 +12,10 @@ from prssm.models.calibration import Calibration
 from prssm.models.elbo import Draws, StateSpaceModel
 from prssm.models.levels import Group, Level
 from prssm.models.mixture import Mixture
-from prssm.models.order_choice import first_good
 from prssm.training.log import TrainingLog
 
-_TIE = 0.005  # of held-out errors. Small: where they hardly differ, a mixture errs less on other data than any one level
+_NEAR = 0.05  # levels whose held-out errors are this close to the smallest, relative to it, are mixed
+_EXACT = 1e-4  # and so are those whose errors are below this fraction of the output's deviation
 _SAMPLES = 200  # trajectories of a free run over a held-out stretch
 
 
@@ -30,6 +29,17 @@ class HeldOut(NamedTuple):
     def rmse(self) -> float:
         error = np.concatenate(self.errors) if self.errors else np.full(1, np.inf)
         return float(np.sqrt(np.mean(error[~np.isnan(error)] ** 2)))
+
+    @property
+    def typical(self) -> float:
+        """Geometric mean over the stretches of their root mean square errors; infinite without any.
+
+        The largest errors come from stretches whose like a fold's model has never seen. The final model has seen them,
+        so they should not decide alone.
+        """
+        with_any = [error[~np.isnan(error)] for error in self.errors if not np.isnan(error).all()]
+        squares = [max(float(np.mean(error**2)), np.finfo(float).tiny) for error in with_any]
+        return float(np.exp(0.5 * np.mean(np.log(squares)))) if squares else np.inf
 
     @property
     def inside(self) -> float:
@@ -48,7 +58,8 @@ def mixed(parts: Sequence[HeldOut]) -> HeldOut:
 
 
 class Choice(NamedTuple):
-    """The level's name, the held-out scores of all candidates that have any, the band's factor and the members' indices."""
+    """The name of the level or levels, held-out scores of all levels and of the choice, where there are any, the band's
+    factor and the members' indices."""
 
     level: str
     held_out: dict[str, dict[str, float]]
@@ -96,21 +107,26 @@ class Trained:
 
 
 def choose(trained: Trained, levels: Sequence[Level], seed: int) -> Choice:
-    """The simplest candidate whose held-out error is as good as the best: levels alone, then their mixtures.
+    """A mixture of all levels that are as good as the best on held-out data.
 
+    A level that is worse alone stays out even where the mixture with it errs less: there all models of the folds err
+    much, and a mixture of poor models hides that the final ones, which have seen all data, are better.
     Without held-out data: the second of several levels, which stays near its linear start.
     """
     held_out = [trained.held_out(level, seed) for level in levels]
-    candidates = [picked for size in range(1, len(levels) + 1) for picked in combinations(range(len(levels)), size)]
-    results = [mixed([held_out[index] for index in picked]) for picked in candidates]
-    judged = [result.rmse for result in results]
-    chosen = first_good(judged, _TIE) if np.isfinite(judged).any() else min(1, len(levels) - 1)
-    names = ["+".join(levels[index].name for index in picked) for picked in candidates]
-    scores = {name: {"rmse": found.rmse, "inside": found.inside}
-              for name, found in zip(names, results, strict=True) if np.isfinite(found.rmse)}
-    result, outputs = results[chosen], trained.models.log_output_std.shape[1]
-    calibration = Calibration.fit(*result) if result.errors else Calibration.none(outputs)
-    return Choice(names[chosen], scores, calibration, _members(trained, [levels[index] for index in candidates[chosen]]))
+    chosen = near_best([result.typical for result in held_out]) or [min(1, len(levels) - 1)]
+    name, result = "+".join(levels[index].name for index in chosen), mixed([held_out[index] for index in chosen])
+    scored = [(level.name, found) for level, found in zip(levels, held_out, strict=True)] + [(name, result)]
+    scores = {name: {"typical": found.typical, "rmse": found.rmse, "inside": found.inside}
+              for name, found in scored if np.isfinite(found.rmse)}
+    calibration = Calibration.fit(*result) if result.errors else Calibration.none(trained.models.log_output_std.shape[1])
+    return Choice(name, scores, calibration, _members(trained, [levels[index] for index in chosen]))
+
+
+def near_best(errors: Sequence[float]) -> list[int]:
+    """Indices of all errors within `_NEAR` of the smallest; none where no error is finite."""
+    limit = min(errors) * (1.0 + _NEAR) + _EXACT
+    return [index for index, error in enumerate(errors) if np.isfinite(error) and error <= limit]
 
 
 def _members(trained: Trained, levels: Sequence[Level]) -> np.ndarray:
