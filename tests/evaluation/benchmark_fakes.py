@@ -55,7 +55,7 @@ class Fake(Estimator):
                                      np.array([1.0, np.nan]), ("finished", "diverged at 2"), 0, 0.1)
 
     def findings(self) -> list[tuple[str, str]]:
-        return [("Offset", str(self.config.offset))]
+        return [("Warm-up", str(self.warmup))]
 
     def _simulate(self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int) -> Simulated:
         mean = np.full((len(u), y_start.shape[1]), self.config.offset + self.config.seed / 100)

@@ -44,7 +44,7 @@ def test_record_tells_everything_and_is_json():
                                   "outcomes": ["finished", "diverged at 2"]}
     assert record["data"] == {"name": "toy test", "train_rows": 8, "test_rows": 8,
                               "sha256": fingerprint(benchmark_fakes.toy_data())}
-    assert record["findings"] == {"Offset": "0.5"}
+    assert record["findings"] == {"Warm-up": "2"}
     assert all(seconds >= 0 for seconds in record["seconds"].values())
     assert {"jax", "numpy", "prssm", "python"} <= set(record["versions"])
     assert record["device"]
