@@ -1,10 +1,11 @@
-"""What each level of the default preset is worth on data it has not seen; test parts of recordings are never read.
+"""What the default preset and its levels are worth on data they have not seen; test parts of recordings are never read.
 
-    PRSSM_DATA=... python benchmarks/generalisation.py --variants default --out runs/generalisation
+    PRSSM_DATA=... python benchmarks/generalisation.py --variants choice --out runs/generalisation
+    python benchmarks/generalisation_report.py runs/generalisation --docs docs/accuracy.md --figure docs/figures/coverage.png
 
 A task is the training part of a recording, whose last third is predicted from the first two, or a simulated system. All
-restarts of a fit are run over what is to be predicted, and their means and variances written down, so that rules for
-choosing and mixing can be compared without training again.
+restarts are run over what is to be predicted, those of the folds over their held-out stretches too, and all runs written
+down, so that rules for choosing, mixing and calibrating can be compared without training again.
 """
 
 import argparse
@@ -15,12 +16,35 @@ from pathlib import Path
 
 import numpy as np
 
+_FREE = {"complexity": "free", "folds": 0, "restarts": 16, "members": 16}
+_CORRELATED = _FREE | {"complexity": "correlated"}
+_HELD = _FREE | {"complexity": "held", "restarts": 32}  # of which it takes half
+_SMALL = {"latent_dim": 4, "samples": 10}
 VARIANTS: dict[str, dict] = {
-    "default": {},
-    "long": {"iterations": 2000},
-    "states6": {"latent_dim": 6},
-    "folds4": {"folds": 4},
+    "choice": {"restarts": 12},
+    "base": _FREE | _SMALL,
+    "step": _FREE | _SMALL | {"draws": "step"},
+    "long": _FREE | _SMALL | {"iterations": 2000},
+    "steplong": _FREE | _SMALL | {"iterations": 2000, "draws": "step"},
+    "n50": _FREE | _SMALL | {"samples": 50},
+    "stepn4": _FREE | _SMALL | {"samples": 4, "draws": "step"},
+    "dx6": _FREE | _SMALL | {"latent_dim": 6},
+    "dx6step": _FREE | _SMALL | {"latent_dim": 6, "draws": "step"},
+    "dx6stepn4": _FREE | {"latent_dim": 6, "samples": 4, "draws": "step"},
+    "dx8step": _FREE | _SMALL | {"latent_dim": 8, "draws": "step"},
+    "small": _FREE | _SMALL | {"signal_std": 0.1},
+    "warm25": _FREE | _SMALL | {"kl_warmup": 0.25},
+    "p40": _FREE | _SMALL | {"inducing": 40},
+    "h50": _FREE | _SMALL | {"horizon": 50},
+    "lr05": _FREE | _SMALL | {"learning_rate": 0.05},
+    "predictive": _FREE | _SMALL | {"likelihood": "predictive"},
+    "corr": _CORRELATED | _SMALL,
+    "corrstep": _CORRELATED | _SMALL | {"draws": "step"},
+    "dx6corrstep": _CORRELATED | _SMALL | {"latent_dim": 6, "draws": "step"},
+    "held": _HELD | _SMALL,
+    "heldstep": _HELD | _SMALL | {"draws": "step"},
 }
+_ROUND = 40  # trajectories of each restart
 
 
 def _recording(name: str) -> tuple[list, list]:
@@ -45,6 +69,14 @@ def _whole(name: str) -> tuple[list, list]:
 
 def _steps(rng, length, hold, low=-1.0, high=1.0):
     return np.repeat(rng.uniform(low, high, length), rng.integers(1, hold, length))[:length]
+
+
+def _drive(series: int) -> tuple[list, list]:
+    """As many rows as the Drives set has to train on, of drives with another excitation; none of their test part."""
+    from prssm import datasets
+
+    record = datasets.load("ced")[0][series]
+    return [record[:250]], [record[250:]]
 
 
 def _two(name, system, rows, seed, test=1000):
@@ -109,6 +141,8 @@ def _simulated(name, rows, seed):
 RECORDINGS = ("actuator", "ballbeam", "drives", "furnace", "dryer", "cascaded_tanks", "ced")
 TASKS = {name: partial(_recording, name) for name in RECORDINGS} | {
     f"{name}_whole": partial(_whole, name) for name in RECORDINGS} | {
+    "ced1": partial(_drive, 0),
+    "ced2": partial(_drive, 1),
     "duffing": lambda: _two("duffing", _duffing, 600, 1),
     "drift": lambda: _two("drift", _drift, 300, 2),
     "valve": lambda: _two("valve", _valve, 500, 3),
@@ -119,11 +153,10 @@ TASKS = {name: partial(_recording, name) for name in RECORDINGS} | {
 
 
 def study(name: str, variant: str, seed: int, out: Path) -> dict:
-    """Fits one task and writes the record; runs of all levels over the unseen data go with it."""
+    """Fits one task and writes the record, with the runs of all restarts."""
     from prssm import PRSSM
     from prssm.foundation.precision import double_precision
     from prssm.models import prssm as estimator
-    from prssm.models.levels import levels_of
 
     train, unseen = TASKS[name]()
     caught: dict = {}
@@ -135,31 +168,55 @@ def study(name: str, variant: str, seed: int, out: Path) -> dict:
     finally:
         estimator.choose = choose
     record = {"task": name, "variant": variant, "seed": seed, "seconds": round(time.perf_counter() - begun, 1),
-              "level": model.level_, "held_out": model.held_out_, "factor": model.calibration_.factor.tolist(),
-              "score": model.score(unseen)}
-    scaled = [model.scaler_.scale(record) for record in unseen]
-    arrays = {"y": np.concatenate([record.y for record in scaled])}
+              "steps": sum(len(part) for part in train), "level": model.level_, "held_out": model.held_out_,
+              "factor": model.calibration_.factor.tolist(), "score": model.score(unseen)}
     with double_precision():
-        for level in levels_of(model.config.complexity, model.config.prior_std):
-            arrays |= _level_runs(caught["trained"], level, scaled)
+        arrays = _all_runs(caught["trained"], [model.scaler_.scale(part) for part in unseen])
     np.savez_compressed(out / f"{name}-{variant}-{seed}.npz", record=json.dumps(record), **arrays)
     return record
 
 
-def _level_runs(trained, level, records) -> dict:
-    group = next(group for group in trained.groups if group.level == level and group.fold is None)
-    mixture = trained.mixture(trained.members(group))
-    runs = [mixture.run(record.u, record.y[: trained.window], 200, 0) for record in records]
-    held_out = trained.held_out(level, 0)
-    parts = {"mean": [run.mean for run in runs], "std": [run.std for run in runs], "held_out_error": held_out.errors,
-             "held_out_std": held_out.stds}
-    return {f"{level.name}.{what}": np.concatenate(arrays).astype(np.float32) for what, arrays in parts.items() if arrays}
+def _all_runs(trained, unseen) -> dict:
+    """`mean` and `var` (restarts, rows, Dy) over the unseen records; `LEVEL.FOLD.range` says which restarts are whose, and
+    `LEVEL.FOLD.h...` are the runs of these over their held-out stretches (fold -1 has none)."""
+    import jax
+
+    mean, var = _runs(trained, trained.models, unseen)
+    arrays = {"y": np.concatenate([record.y for record in unseen]), "mean": mean, "var": var, "final": trained.log.final}
+    folds: list = []
+    for group in trained.groups:
+        label = f"{group.level.name}.-1"
+        if group.fold is not None:
+            folds += [] if group.fold in folds else [group.fold]
+            label = f"{group.level.name}.{folds.index(group.fold)}"
+            part = jax.tree.map(lambda array, at=group.restarts: array[at], trained.models)
+            arrays[f"{label}.hmean"], arrays[f"{label}.hvar"] = _runs(trained, part, group.fold.held_out_records)
+            arrays[f"{label}.hy"] = np.concatenate([record.y for record in group.fold.held_out_records])
+        arrays[f"{label}.range"] = np.array([group.restarts.start, group.restarts.stop])
+    return {name: array.astype(np.float32) if array.dtype == float and name != "final" else array
+            for name, array in arrays.items()}
+
+
+def _runs(trained, models, records) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances (restarts, rows, Dy) of the free runs of every restart over all records."""
+    import jax
+
+    from prssm.models.mixture import Mixture, _free_runs
+
+    means, variances = [], []
+    for record in records:
+        first = Mixture(models, trained.window, trained.draws).first_states(record.u, record.y[: trained.window])
+        _, outputs, _, noise = _free_runs(models, *first, record.u, jax.random.key(0), _ROUND, trained.draws)
+        outputs = np.asarray(outputs)
+        means.append(outputs.mean(axis=3))
+        variances.append(outputs.var(axis=3, ddof=1) + np.asarray(noise)[:, None])
+    return np.concatenate(means, axis=1), np.concatenate(variances, axis=1)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS))
-    parser.add_argument("--variants", nargs="+", default=["default"], choices=list(VARIANTS))
+    parser.add_argument("--variants", nargs="+", default=["choice"], choices=list(VARIANTS))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("runs/generalisation"))
     options = parser.parse_args()

@@ -5,6 +5,9 @@ MARKERS = {
     "robots": ("<!-- robots: begin -->", "<!-- robots: end -->"),
     "arm": ("<!-- arm: begin -->", "<!-- arm: end -->"),
     "time-to-accuracy": ("<!-- time-to-accuracy:begin -->", "<!-- time-to-accuracy:end -->"),
+    **{f"generalisation-{part}": (f"<!-- generalisation-{part}: begin -->", f"<!-- generalisation-{part}: end -->")
+       for part in ("training", "choice", "band", "nominal")},
+    "true-function": ("<!-- true-function: begin -->", "<!-- true-function: end -->"),
     "gpu": ("<!-- gpu:begin -->", "<!-- gpu:end -->")}
 
 
