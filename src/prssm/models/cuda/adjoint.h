@@ -87,10 +87,11 @@ linearise(Shape s, Given<S> given, Trajectories<S> everything, S* jacobian, S* d
   const int d = blockIdx.y, later = s.steps - 1, lane = threadIdx.x % kWarp;
   const Share share{int(threadIdx.x / kWarp), int(blockDim.x / kWarp)};
   Points<N> at;
+  int t = int(blockIdx.x * N * kWarp + lane) / s.batch, b = int(blockIdx.x * N * kWarp + lane) % s.batch;
 #pragma unroll
-  for (int j = 0; j < N; ++j) {
-    const int point = min(int(blockIdx.x * N + j) * kWarp + lane, later * s.batch - 1);
-    at.t[j] = point / s.batch, at.b[j] = point % s.batch;
+  for (int j = 0; j < N; ++j, b += kWarp) {
+    while (b >= s.batch) b -= s.batch, ++t;
+    at.t[j] = t < later ? t : later - 1, at.b[j] = t < later ? b : s.batch - 1;  // beyond the end, the last point again
   }
   auto column = [&](int rows) { return Column<S, N>{shared_memory<Wide<S, N>>() + rows * kWarp + lane, kWarp}; };
   const Column<S, N> k = column(0), a = column(s.padded()), c = column(2 * s.padded()), xu = column(3 * s.padded());
@@ -127,6 +128,7 @@ constexpr int kAhead = 64 / sizeof(S);
 template <class S>
 struct Derivatives {
   S direct, by_input[kAhead<S>];
+  int count;
 };
 
 template <class S>
@@ -134,9 +136,11 @@ __device__ Derivatives<S> read_derivatives(const Shape& s, int t, int i, int b, 
   Derivatives<S> row;
   row.direct = i < s.dx ? g_states[(int64_t(t) * s.dx + i) * s.batch + b] : S(0);
   const S* first = jacobian + (int64_t(t) * s.dx * s.din() + i) * s.batch + b;
+  row.count = t + 1 < s.steps ? s.dx : 0;  // nothing follows the last step
 #pragma unroll
   for (int d = 0; d < kAhead<S>; ++d) {
-    row.by_input[d] = t + 1 < s.steps && d < s.dx ? first[int64_t(d) * s.din() * s.batch] : S(0);
+    if (d >= row.count) break;
+    row.by_input[d] = first[int64_t(d) * s.din() * s.batch];
   }
   return row;
 }
@@ -151,8 +155,6 @@ cotangents(Shape s, const S* jacobian, const S* g_states, S* g) {
   jacobian += model * (s.steps - 1) * s.dx * s.din() * s.batch, g_states += model * s.steps * s.dx * s.batch;
   g += model * s.steps * s.din() * s.batch;
   S* memory = shared_memory<S>();
-  for (int i = mine; i < 2 * s.dx; i += rows) memory[i * kTogether + lane] = 0;  // nothing comes from after the last step
-  __syncthreads();
   Derivatives<S> row = read_derivatives(s, s.steps - 1, mine, b, jacobian, g_states);
   for (int t = s.steps - 1; t >= 0; --t) {
     S *here = memory + t % 2 * s.dx * kTogether + lane, *later = memory + (t + 1) % 2 * s.dx * kTogether + lane;
@@ -162,9 +164,10 @@ cotangents(Shape s, const S* jacobian, const S* g_states, S* g) {
       S sum = row.direct;
 #pragma unroll
       for (int d = 0; d < kAhead<S>; ++d) {
-        if (d < s.dx) sum += row.by_input[d] * later[d * kTogether];
+        if (d >= row.count) break;
+        sum += row.by_input[d] * later[d * kTogether];
       }
-      for (int d = kAhead<S>; d < s.dx && t + 1 < s.steps; ++d) {
+      for (int d = kAhead<S>; d < row.count; ++d) {
         sum += jacobian[((int64_t(t) * s.dx + d) * s.din() + i) * s.batch + b] * later[d * kTogether];
       }
       if (i < s.dx) here[i * kTogether] = sum;

@@ -123,33 +123,33 @@ __device__ Wide<S, N> next_state(const Dimension<S>& f, const Shape& s, const Po
   return mean + all<S, N>(f.bias) + root(variance) * eps;
 }
 
-// Grid (blocks of N trajectories, models). A warp takes one latent dimension after another, or keeps one, `resident`.
-template <class S, int N>
+// Grid (blocks of N trajectories, models). A warp takes one latent dimension after another, or keeps one, `kResident`.
+template <class S, int N, bool kResident>
 __global__ void __launch_bounds__(kWarp * kForwardWarps)
-forward(Shape s, Given<S> given, Trajectories<S> everything, bool resident) {
+forward(Shape s, Given<S> given, Trajectories<S> everything) {
   const Trajectories<S> run = everything.of_model(s, blockIdx.y);
   const int warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp, lane = threadIdx.x % kWarp;
   Wide<S, N>* memory = shared_memory<Wide<S, N>>();
   Wide<S, N>*k = memory + 2 * warp * s.padded(), *a = k + s.padded();
-  Wide<S, N>*xu = memory + 2 * warps * s.padded(), *following = xu + s.columns();
+  Wide<S, N>* const buffers = memory + 2 * warps * s.padded();
+  Wide<S, N>*xu = buffers, *following = buffers + s.columns();
   Points<N> now = trajectories_from<N>(blockIdx.x * N, 1, s, 0);
   for (int i = threadIdx.x; i < s.columns(); i += blockDim.x) {
     xu[i] = following[i] = {};
     if (i < s.dx) write(run.states, now, s.dx, i, s.batch, xu[i] = read(run.x1, now, s.dx, i, s.batch));
     else if (i < s.din()) xu[i] = read(run.u, now, s.du, i - s.dx, s.batch);
   }
-  int known = warp;
-  Dimension<S> f = given.dimension(s, blockIdx.y, known);
-  S* const parameters = reinterpret_cast<S*>(following + s.columns());
-  if (resident) f = resident_copy(f, s, parameters + warp * dimension_numbers(s));
+  Dimension<S> kept = given.dimension(s, blockIdx.y, warp);
+  S* const parameters = reinterpret_cast<S*>(buffers + 2 * s.columns());
+  if constexpr (kResident) kept = resident_copy(kept, s, parameters + warp * int(dimension_numbers(s)));
   for (int t = 0; t + 1 < s.steps; ++t) {
     const Points<N> next = trajectories_from<N>(blockIdx.x * N, 1, s, t + 1);
     const int input = threadIdx.x;  // read ahead, as memory is far away
     const Wide<S, N> ahead = input < s.du ? read(run.u, next, s.du, input, s.batch) : Wide<S, N>{};
     __syncthreads();
     for (int d = warp; d < s.dx; d += warps) {
-      if (d != known) f = given.dimension(s, blockIdx.y, known = d);
-      const Wide<S, N> x = next_state(f, s, now, xu, read(run.eps, now, s.dx, d, s.batch), k, a);
+      const Wide<S, N> eps = read(run.eps, now, s.dx, d, s.batch);
+      const Wide<S, N> x = next_state(kResident ? kept : given.dimension(s, blockIdx.y, d), s, now, xu, eps, k, a);
       if (lane == 0) following[d] = x, write(run.states, next, s.dx, d, s.batch, x);
     }
     if (input < s.du) following[s.dx + input] = ahead;
@@ -157,8 +157,7 @@ forward(Shape s, Given<S> given, Trajectories<S> everything, bool resident) {
       following[s.dx + i] = read(run.u, next, s.du, i, s.batch);
     }
     now = next;
-    Wide<S, N>* const before = xu;
-    xu = following, following = before;
+    xu = buffers + (t % 2 ? 0 : s.columns()), following = buffers + (t % 2 ? s.columns() : 0);
   }
 }
 

@@ -72,7 +72,8 @@ void run_forward(Stream stream, const Call<S>& call) {
   while (points > 1 && bytes() > shared_memory_limit()) points /= 2;
   const dim3 grid{blocks_for(s.batch, points), static_cast<unsigned>(call.models)};
   with_points(points, [&](auto n) {
-    expect(launch(forward<S, n()>, grid, kWarp * warps, bytes(), stream, s, call.given(), run, resident), "forward");
+    const auto kernel = resident ? forward<S, n(), true> : forward<S, n(), false>;
+    expect(launch(kernel, grid, kWarp * warps, bytes(), stream, s, call.given(), run), "forward");
   });
 }
 
