@@ -79,6 +79,19 @@ struct Team {
   }
 };
 
+// N points, `apart` from each other, of those of all steps but the last; beyond the end, the last point again.
+template <int N>
+__device__ Points<N> points_from(int first, int apart, const Shape& s) {
+  Points<N> at;
+  int t = first / s.batch, b = first % s.batch;
+#pragma unroll
+  for (int j = 0; j < N; ++j, b += apart) {
+    while (b >= s.batch) b -= s.batch, ++t;
+    at.t[j] = t < s.steps - 1 ? t : s.steps - 2, at.b[j] = t < s.steps - 1 ? b : s.batch - 1;
+  }
+  return at;
+}
+
 // Grid (blocks of points, Dx, models), one team a block. `jacobian` (T-1, Dx, Din, B): of x_{t+1} by xu_t.
 template <class S, int N>
 __global__ void __launch_bounds__(kWarp * kTeam)
@@ -86,13 +99,7 @@ linearise(Shape s, Given<S> given, Trajectories<S> everything, S* jacobian, S* d
   const Trajectories<S> run = everything.of_model(s, blockIdx.z);
   const int d = blockIdx.y, later = s.steps - 1, lane = threadIdx.x % kWarp;
   const Share share{int(threadIdx.x / kWarp), int(blockDim.x / kWarp)};
-  Points<N> at;
-  int t = int(blockIdx.x * N * kWarp + lane) / s.batch, b = int(blockIdx.x * N * kWarp + lane) % s.batch;
-#pragma unroll
-  for (int j = 0; j < N; ++j, b += kWarp) {
-    while (b >= s.batch) b -= s.batch, ++t;
-    at.t[j] = t < later ? t : later - 1, at.b[j] = t < later ? b : s.batch - 1;  // beyond the end, the last point again
-  }
+  const Points<N> at = points_from<N>(blockIdx.x * N * kWarp + lane, kWarp, s);
   auto column = [&](int rows) { return Column<S, N>{shared_memory<Wide<S, N>>() + rows * kWarp + lane, kWarp}; };
   const Column<S, N> k = column(0), a = column(s.padded()), c = column(2 * s.padded()), xu = column(3 * s.padded());
   const Team<S, N> team{share, column(3 * s.padded() + s.columns())};
@@ -120,60 +127,58 @@ linearise(Shape s, Given<S> given, Trajectories<S> everything, S* jacobian, S* d
 constexpr int kTogether = 8;        // trajectories of a block
 constexpr int kCotangentRows = 64;  // inputs of a block at a time, at most
 
-// Entries of the Jacobian that a thread reads one step ahead, as memory is far away.
-template <class S>
-constexpr int kAhead = 64 / sizeof(S);
-
 // What the loss says about input i at step t itself, and the first derivatives of x_{t+1} by it.
-template <class S>
+template <class S, int kAhead>
 struct Derivatives {
-  S direct, by_input[kAhead<S>];
-  int count;
+  S direct, by_input[kAhead];
 };
 
-template <class S>
-__device__ Derivatives<S> read_derivatives(const Shape& s, int t, int i, int b, const S* jacobian, const S* g_states) {
-  Derivatives<S> row;
-  row.direct = i < s.dx ? g_states[(int64_t(t) * s.dx + i) * s.batch + b] : S(0);
+template <int kAhead, class S>
+__device__ Derivatives<S, kAhead> read_derivatives(const Shape& s, int t, int i, int b, const S* jacobian, const S* g_states) {
+  Derivatives<S, kAhead> row = {};
+  if (t < 0) return row;
+  if (i < s.dx) row.direct = g_states[(int64_t(t) * s.dx + i) * s.batch + b];
   const S* first = jacobian + (int64_t(t) * s.dx * s.din() + i) * s.batch + b;
-  row.count = t + 1 < s.steps ? s.dx : 0;  // nothing follows the last step
 #pragma unroll
-  for (int d = 0; d < kAhead<S>; ++d) {
-    if (d >= row.count) break;
-    row.by_input[d] = first[int64_t(d) * s.din() * s.batch];
+  for (int d = 0; d < kAhead; ++d) {
+    if (t + 1 < s.steps && d < s.dx) row.by_input[d] = first[int64_t(d) * s.din() * s.batch];
   }
   return row;
 }
 
-// Grid (blocks of trajectories, models); a thread takes one input after another. `g` (T, Din, B): by x_t and u_t.
-template <class S>
+// Rows of cotangents in shared memory, so that all kAhead of them can be read.
+__host__ __device__ inline int cotangent_rows(const Shape& s, int ahead) { return s.dx < ahead ? ahead : s.dx; }
+
+// Grid (blocks of trajectories, models); a thread takes one input after another. `g` (T, Din, B): by x_t and u_t. Of the
+// Jacobian, kAhead entries are read two steps ahead, as memory is far away.
+template <class S, int kAhead>
 __global__ void __launch_bounds__(kTogether * kCotangentRows)
 cotangents(Shape s, const S* jacobian, const S* g_states, S* g) {
   const int mine = threadIdx.x / kTogether, rows = blockDim.x / kTogether, lane = threadIdx.x % kTogether;
-  const int b = min(int(blockIdx.x) * kTogether + lane, s.batch - 1);
+  const int b = min(int(blockIdx.x) * kTogether + lane, s.batch - 1), kept = cotangent_rows(s, kAhead);
   const int64_t model = blockIdx.y;
   jacobian += model * (s.steps - 1) * s.dx * s.din() * s.batch, g_states += model * s.steps * s.dx * s.batch;
   g += model * s.steps * s.din() * s.batch;
   S* memory = shared_memory<S>();
-  Derivatives<S> row = read_derivatives(s, s.steps - 1, mine, b, jacobian, g_states);
+  for (int i = mine; i < 2 * kept; i += rows) memory[i * kTogether + lane] = 0;  // nothing comes from after the last step
+  __syncthreads();
+  auto read_ahead = [&](int t) { return read_derivatives<kAhead>(s, t, mine, b, jacobian, g_states); };
+  Derivatives<S, kAhead> row = read_ahead(s.steps - 1), next = read_ahead(s.steps - 2);
   for (int t = s.steps - 1; t >= 0; --t) {
-    S *here = memory + t % 2 * s.dx * kTogether + lane, *later = memory + (t + 1) % 2 * s.dx * kTogether + lane;
-    const Derivatives<S> next = read_derivatives(s, t > 0 ? t - 1 : 0, mine, b, jacobian, g_states);
+    S *here = memory + t % 2 * kept * kTogether + lane, *later = memory + (t + 1) % 2 * kept * kTogether + lane;
+    const Derivatives<S, kAhead> after = read_ahead(t - 2);
     for (int i = mine; i < s.din(); i += rows) {
-      if (i != mine) row = read_derivatives(s, t, i, b, jacobian, g_states);
+      if (i != mine) row = read_derivatives<kAhead>(s, t, i, b, jacobian, g_states);
       S sum = row.direct;
 #pragma unroll
-      for (int d = 0; d < kAhead<S>; ++d) {
-        if (d >= row.count) break;
-        sum += row.by_input[d] * later[d * kTogether];
-      }
-      for (int d = kAhead<S>; d < row.count; ++d) {
+      for (int d = 0; d < kAhead; ++d) sum += row.by_input[d] * later[d * kTogether];
+      for (int d = kAhead; d < s.dx && t + 1 < s.steps; ++d) {
         sum += jacobian[((int64_t(t) * s.dx + d) * s.din() + i) * s.batch + b] * later[d * kTogether];
       }
       if (i < s.dx) here[i * kTogether] = sum;
       g[(int64_t(t) * s.din() + i) * s.batch + b] = sum;
     }
-    row = next;
+    row = next, next = after;
     __syncthreads();
   }
 }
