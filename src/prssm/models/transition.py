@@ -95,5 +95,5 @@ class Transition(eqx.Module):
     log_process_std: Float[Array, " Dx"]
 
     def condition(self) -> Dynamics:
-        factorise = factorise_here(self.gp.zeta.shape[1], self.gp.zeta.dtype.itemsize)
+        factorise = factorise_here(self.gp.zeta.shape[1])
         return Dynamics(condition_all(self.gp, factorise), self.mean, jnp.exp(2.0 * self.log_process_std))

@@ -136,12 +136,11 @@ struct Derivatives {
 template <int kAhead, class S>
 __device__ Derivatives<S, kAhead> read_derivatives(const Shape& s, int t, int i, int b, const S* jacobian, const S* g_states) {
   Derivatives<S, kAhead> row = {};
-  if (t < 0) return row;
-  if (i < s.dx) row.direct = g_states[(int64_t(t) * s.dx + i) * s.batch + b];
+  if (t >= 0 && i < s.dx) row.direct = g_states[(int64_t(t) * s.dx + i) * s.batch + b];
   const S* first = jacobian + (int64_t(t) * s.dx * s.din() + i) * s.batch + b;
 #pragma unroll
   for (int d = 0; d < kAhead; ++d) {
-    if (t + 1 < s.steps && d < s.dx) row.by_input[d] = first[int64_t(d) * s.din() * s.batch];
+    if (t >= 0 && t + 1 < s.steps && d < s.dx) row.by_input[d] = first[int64_t(d) * s.din() * s.batch];
   }
   return row;
 }
@@ -149,8 +148,9 @@ __device__ Derivatives<S, kAhead> read_derivatives(const Shape& s, int t, int i,
 // Rows of cotangents in shared memory, so that all kAhead of them can be read.
 __host__ __device__ inline int cotangent_rows(const Shape& s, int ahead) { return s.dx < ahead ? ahead : s.dx; }
 
-// Grid (blocks of trajectories, models); a thread takes one input after another. `g` (T, Din, B): by x_t and u_t. Of the
-// Jacobian, kAhead entries are read two steps ahead, as memory is far away.
+constexpr int kStepsAhead = 4;  // that the Jacobian is read before it is used, as memory is far away
+
+// Grid (blocks of trajectories, models); a thread takes one input after another. `g` (T, Din, B): by x_t and u_t.
 template <class S, int kAhead>
 __global__ void __launch_bounds__(kTogether * kCotangentRows)
 cotangents(Shape s, const S* jacobian, const S* g_states, S* g) {
@@ -162,13 +162,9 @@ cotangents(Shape s, const S* jacobian, const S* g_states, S* g) {
   S* memory = shared_memory<S>();
   for (int i = mine; i < 2 * kept; i += rows) memory[i * kTogether + lane] = 0;  // nothing comes from after the last step
   __syncthreads();
-  auto read_ahead = [&](int t) { return read_derivatives<kAhead>(s, t, mine, b, jacobian, g_states); };
-  Derivatives<S, kAhead> row = read_ahead(s.steps - 1), next = read_ahead(s.steps - 2);
-  for (int t = s.steps - 1; t >= 0; --t) {
+  auto step = [&](int t, const Derivatives<S, kAhead>& first) {
     S *here = memory + t % 2 * kept * kTogether + lane, *later = memory + (t + 1) % 2 * kept * kTogether + lane;
-    const Derivatives<S, kAhead> after = read_ahead(t - 2);
-    for (int i = mine; i < s.din(); i += rows) {
-      if (i != mine) row = read_derivatives<kAhead>(s, t, i, b, jacobian, g_states);
+    auto add = [&](int i, const Derivatives<S, kAhead>& row) {
       S sum = row.direct;
 #pragma unroll
       for (int d = 0; d < kAhead; ++d) sum += row.by_input[d] * later[d * kTogether];
@@ -177,9 +173,21 @@ cotangents(Shape s, const S* jacobian, const S* g_states, S* g) {
       }
       if (i < s.dx) here[i * kTogether] = sum;
       g[(int64_t(t) * s.din() + i) * s.batch + b] = sum;
-    }
-    row = next, next = after;
+    };
+    add(mine, first);
+    for (int i = mine + rows; i < s.din(); i += rows) add(i, read_derivatives<kAhead>(s, t, i, b, jacobian, g_states));
     __syncthreads();
+  };
+  Derivatives<S, kAhead> ahead[kStepsAhead];
+#pragma unroll
+  for (int j = 0; j < kStepsAhead; ++j) ahead[j] = read_derivatives<kAhead>(s, s.steps - 1 - j, mine, b, jacobian, g_states);
+  for (int last = s.steps - 1; last >= 0; last -= kStepsAhead) {
+#pragma unroll
+    for (int j = 0; j < kStepsAhead; ++j) {
+      if (last - j < 0) break;
+      step(last - j, ahead[j]);
+      ahead[j] = read_derivatives<kAhead>(s, last - j - kStepsAhead, mine, b, jacobian, g_states);
+    }
   }
 }
 

@@ -85,4 +85,5 @@ def _library_function(name: str, results: jax.ShapeDtypeStruct | list[jax.ShapeD
 
 
 def _slice_trajectories(shape: Shape, kind: np.dtype) -> int:
-    return library.slice_trajectories(shape.dx, shape.du, shape.points, bool(shape.spread), bool(shape.own_mean), kind.itemsize)
+    return library.slice_trajectories(shape.dx, shape.du, shape.points, bool(shape.spread), bool(shape.own_mean),
+                                      kind.itemsize)

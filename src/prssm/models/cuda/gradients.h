@@ -16,32 +16,7 @@ struct Products {
         affine(s.quads()), white(s.tiles() * (s.tiles() + 1) / 2), inputs(s.tiles() * s.quads()) {}
   __host__ __device__ int before_white() const { return spread + mean + affine; }
   __host__ __device__ int count() const { return before_white() + white + inputs; }
-  __device__ struct Tile tile(int index, int quads) const;
 };
-
-// Vectors of a point, in the order in which they are known: w is dL/d log k.
-enum class Vector { kCovariance, kA, kC, kG, kInputs, kByA, kW };
-
-// Which tile of which outer product: four rows of one vector by four of another.
-struct Tile {
-  Vector rows, columns;
-  int row, column;
-};
-
-__device__ inline Tile lower_tile(Vector rows, Vector columns, int index) {
-  int row = 0;
-  while ((row + 1) * (row + 2) / 2 <= index) ++row;
-  return {rows, columns, row, index - row * (row + 1) / 2};
-}
-
-__device__ inline Tile Products::tile(int index, int quads) const {
-  auto is = [&](int count) { return index < count ? true : (index -= count, false); };
-  if (is(spread)) return lower_tile(Vector::kA, Vector::kC, index);
-  if (is(mean)) return {Vector::kA, Vector::kG, index, 0};
-  if (is(affine)) return {Vector::kG, Vector::kInputs, 0, index};
-  if (is(white)) return lower_tile(Vector::kByA, Vector::kCovariance, index);
-  return {Vector::kW, Vector::kInputs, index / quads, index % quads};
-}
 
 // What a slice of points leaves for each latent dimension: the tiles, sums of xu_i^2 times all w, of g by_var and of g by_unsaid.
 __host__ __device__ inline int64_t sums_size(const Shape& s) { return 16 * Products(s).count() + s.din() + 2; }
@@ -78,13 +53,6 @@ __device__ void add_products(const S* rows, const S* columns, int n, S* sums) {
   S* const all = &sum[0][0];
   add_halves<8>(all, split), add_halves<4>(all, split), add_halves<2>(all, split);
   sums[2 * split] += all[0], sums[2 * split + 1] += all[1];
-}
-
-// The sum over the threads of a warp.
-template <class S>
-__device__ void write_sum(S x, S* sum) {
-  for (int apart = 1; apart < kWarp; apart *= 2) x += swapped<kWarp>(x, apart);
-  if (threadIdx.x % kWarp == 0) *sum = x;
 }
 
 // One team's work on one latent dimension: `c` serves as the sum of g a over time where each trajectory has its own mean.
@@ -146,6 +114,12 @@ class Gradients {
   }
 
  private:
+  // The sum over the threads of a warp.
+  __device__ static void write_sum(S x, S* sum) {
+    for (int apart = 1; apart < kWarp; apart *= 2) x += swapped<kWarp>(x, apart);
+    if (threadIdx.x % kWarp == 0) *sum = x;
+  }
+
   // work(row) for this warp's share of the rows.
   template <class Work>
   __device__ void mine(int rows, Work work) const {
@@ -156,18 +130,28 @@ class Gradients {
   __device__ void multiply(int begin, int end) {
     __syncthreads();
     for (int tile = begin + threadIdx.x / kSplit; tile < end; tile += blockDim.x / kSplit) {
-      const Tile at = tiles_.tile(tile, s_.quads());
-      add_products(numbers(at.rows, at.row), numbers(at.columns, at.column), kWarp * N, sums_ + 16 * tile);
+      int left = tile;
+      const Column<S, N>*rows = &a_, *columns = &c_;
+      int row = 0, column = 0;
+      auto is = [&](int count) { return left < count ? true : (left -= count, false); };
+      if (is(tiles_.spread)) lower_tile(left, row, column);
+      else if (is(tiles_.mean)) row = left, columns = &g_;
+      else if (is(tiles_.affine)) rows = &g_, column = left, columns = &xu_;
+      else if (is(tiles_.white)) lower_tile(left, row, column), rows = &by_a_, columns = &k_;
+      else row = left / s_.quads(), column = left % s_.quads(), columns = &xu_;
+      add_products(numbers(*rows, row), numbers(*columns, column), kWarp * N, sums_ + 16 * tile);
     }
     __syncthreads();
   }
 
-  // Four rows of all points of the warp. w comes into the place of a.
-  __device__ const S* numbers(Vector vector, int tile) const {
-    const Wide<S, N>* const first = vector == Vector::kCovariance ? k_.base : vector == Vector::kC ? c_.base
-                                  : vector == Vector::kG ? g_.base : vector == Vector::kInputs ? xu_.base
-                                  : vector == Vector::kByA ? by_a_.base : a_.base;
-    return reinterpret_cast<const S*>(first - threadIdx.x % kWarp + 4 * tile * kWarp);
+  __device__ static void lower_tile(int index, int& row, int& column) {
+    while ((row + 1) * (row + 2) / 2 <= index) ++row;
+    column = index - row * (row + 1) / 2;
+  }
+
+  // Four rows of all points of the warp.
+  __device__ static const S* numbers(const Column<S, N>& column, int tile) {
+    return reinterpret_cast<const S*>(column.base - threadIdx.x % kWarp + 4 * tile * kWarp);
   }
 
   const Shape& s_;
@@ -180,37 +164,21 @@ class Gradients {
   Wide<S, N> g_var_ = {}, g_unsaid_ = {};
 };
 
-// What a block of the grid (slices, Dx, models) works on: a slice is a block of trajectories in one of the `stretches` of time.
+// Grid (slices, Dx, models), one team a block; a slice is a block of trajectories in one of the `stretches` of time.
 // `g_mean` (stretches, Dx, P, B) where each trajectory has its own mean.
-template <class S>
-struct Slice {
-  int64_t model;
-  int block, d, begin, end;
-  const S* g_later;
-  S *sums, *g_mean;
-
-  __device__ Slice(const Shape& s, int stretches, const S* g, S* all_sums, S* all_g_mean)
-      : model(blockIdx.z), d(int(blockIdx.y)) {
-    const int blocks = gridDim.x / stretches, stretch = blockIdx.x / blocks;
-    const int64_t later = s.steps - 1;
-    block = int(blockIdx.x) % blocks;
-    begin = int(stretch * later / stretches), end = int((stretch + 1) * later / stretches);
-    g_later = g + (model * s.steps + 1) * s.din() * s.batch;
-    sums = all_sums + ((model * gridDim.x + blockIdx.x) * s.dx + d) * sums_size(s);
-    g_mean = s.own_mean ? all_g_mean + ((model * stretches + stretch) * s.dx + d) * s.points * s.batch : nullptr;
-  }
-};
-
-// One team a block.
 template <class S, int N>
 __global__ void __launch_bounds__(kWarp * kTeam)
 gradients(Shape s, Given<S> given, Trajectories<S> everything, const S* g, int stretches, S* sums, S* g_mean) {
-  const Slice<S> slice(s, stretches, g, sums, g_mean);
-  const Dimension<S> f = given.dimension(s, slice.model, slice.d);
-  const Trajectories<S> run = everything.of_model(s, slice.model);
-  Gradients<S, N> team(s, f, slice.block * N * kWarp + int(threadIdx.x % kWarp));
-  for (int t = slice.begin; t < slice.end; ++t) team.add_step(run, slice.g_later, t, slice.d);
-  team.write_sums(slice.sums, slice.g_mean);
+  const int blocks = gridDim.x / stretches, stretch = blockIdx.x / blocks, d = blockIdx.y;
+  const int64_t model = blockIdx.z, later = s.steps - 1;
+  const Trajectories<S> run = everything.of_model(s, model);
+  const Dimension<S> f = given.dimension(s, model, d);
+  Gradients<S, N> team(s, f, blockIdx.x % blocks * N * kWarp + threadIdx.x % kWarp);
+  const S* g_later = g + (model * s.steps + 1) * s.din() * s.batch;
+  const int begin = int(stretch * later / stretches), end = int((stretch + 1) * later / stretches);
+  for (int t = begin; t < end; ++t) team.add_step(run, g_later, t, d);
+  team.write_sums(sums + ((model * gridDim.x + blockIdx.x) * s.dx + d) * sums_size(s),
+                  s.own_mean ? g_mean + ((model * stretches + stretch) * s.dx + d) * s.points * s.batch : nullptr);
 }
 
 }  // namespace prssm

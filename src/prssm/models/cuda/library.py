@@ -32,10 +32,10 @@ def slice_trajectories(dx: int, du: int, points: int, spread: bool, own_mean: bo
     return int(load(build.library_path()).prssm_slice_trajectories(dx, du, points, spread, own_mean, number_size))
 
 
-def can_whiten(points: int, number_size: int) -> bool:
-    """Whether matrices of this size can be factored by the library: there is one, and they fit in the GPU's shared memory."""
+def can_whiten(points: int) -> bool:
+    """Whether there is a library that can factor matrices of this size."""
     library = load(build.library_path())
-    return not isinstance(library, str) and library.prssm_can_whiten(points, number_size)
+    return not isinstance(library, str) and points <= library.prssm_largest_matrix()
 
 
 @cache
@@ -58,6 +58,6 @@ def load(path: Path, platform: str = "CUDA") -> ctypes.CDLL | str:
     number, flag = ctypes.c_int64, ctypes.c_bool
     library.prssm_slice_trajectories.argtypes = (number, number, number, flag, flag, number)
     library.prssm_slice_trajectories.restype = number
-    library.prssm_can_whiten.argtypes, library.prssm_can_whiten.restype = (number, number), flag
+    library.prssm_largest_matrix.restype = number
     library.prssm_cuda_compiler.restype = ctypes.c_char_p
     return library

@@ -1,10 +1,10 @@
 // The rollout on a GPU behind jax.ffi: chooses how the work is cut and launches the kernels.
 #include <type_traits>
 
-#include "adjoint_held.h"
 #include "call.h"
 #include "forward_held.h"
 #include "forward_many.h"
+#include "gradients.h"
 #include "whitener.h"
 
 namespace prssm {
@@ -109,21 +109,13 @@ void run_forward(Stream stream, const Call<S>& call) {
 template <class S>
 void run_linearise(Stream stream, const Call<S>& call, const Trajectories<S>& run, S* jacobian, S* deviation) {
   const Shape& s = call.shape;
-  const Given<S> given = call.given();
-  const int64_t points = int64_t(s.steps - 1) * s.batch, held_bytes = linearise_held_numbers(s) * int64_t(sizeof(S));
-  const unsigned dx = static_cast<unsigned>(s.dx), models = static_cast<unsigned>(call.models);
-  if (points == 0 || with_held(s, held_bytes, [&](auto tiles) {
-        const dim3 grid{blocks_for(points, kWarp * kHeldWarps * kHeldPoints), dx, models};
-        expect(launch(linearise_held<S, kHeldPoints, tiles()>, grid, kWarp * kHeldWarps, held_bytes, stream, s, given, run,
-                      jacobian, deviation), "linearise_held");
-      })) {
-    return;
-  }
+  const int64_t points = int64_t(s.steps - 1) * s.batch;
   const int warps = team(s);
   auto bytes = [&](int count) { return linearise_numbers(s, count, warps) * int64_t(sizeof(S)); };
+  if (points == 0) return;
   with_points(best_points(warps, bytes), [&](auto k) {
-    const dim3 grid{blocks_for(points, kWarp * k()), dx, models};
-    expect(launch(linearise<S, k()>, grid, kWarp * warps, bytes(k()), stream, s, given, run, jacobian, deviation),
+    const dim3 grid{blocks_for(points, kWarp * k()), static_cast<unsigned>(s.dx), static_cast<unsigned>(call.models)};
+    expect(launch(linearise<S, k()>, grid, kWarp * warps, bytes(k()), stream, s, call.given(), run, jacobian, deviation),
            "linearise");
   });
 }
@@ -146,8 +138,6 @@ void run_cotangents(Stream stream, const Call<S>& call, const S* jacobian, S* g)
 // How many trajectories a slice of `gradients` has; 0 where the shared memory is too small for even a few.
 template <class S>
 int slice_trajectories(const Shape& s) {
-  const bool held = with_held(s, gradients_held_numbers(s) * int64_t(sizeof(S)), [](auto) {});
-  if (held) return kWarp * kHeldWarps * kHeldPoints;
   const int warps = team(s);
   return kWarp * best_points(warps, [&](int count) { return gradients_numbers(s, count, warps) * int64_t(sizeof(S)); });
 }
@@ -165,18 +155,11 @@ void run_backward(Stream stream, const Call<S>& call, int stretches) {
   S* g_mean = call.out(4, s.own_mean ? n * stretches * s.dx * s.points * B : 0);
   run_linearise(stream, call, run, jacobian, deviation);
   run_cotangents(stream, call, static_cast<const S*>(jacobian), g);
-  const dim3 grid{slices, static_cast<unsigned>(s.dx), models};
-  auto launched = [&](auto kernel, int warps, int64_t numbers) {
-    expect(launch(kernel, grid, kWarp * warps, numbers * int64_t(sizeof(S)), stream, s, call.given(), run,
-                  static_cast<const S*>(g), stretches, sums, g_mean), "gradients");
-  };
-  const int64_t held = gradients_held_numbers(s);
-  if (with_held(s, held * int64_t(sizeof(S)), [&](auto tiles) {
-        launched(gradients_held<S, kHeldPoints, tiles()>, kHeldWarps, held);
-      })) {
-    return;
-  }
-  with_points(together / kWarp, [&](auto k) { launched(gradients<S, k()>, team(s), gradients_numbers(s, k(), team(s))); });
+  with_points(together / kWarp, [&](auto k) {
+    const int64_t bytes = gradients_numbers(s, k(), team(s)) * int64_t(sizeof(S));
+    expect(launch(gradients<S, k()>, dim3{slices, static_cast<unsigned>(s.dx), models}, kWarp * team(s), bytes, stream, s,
+                  call.given(), run, static_cast<const S*>(g), stretches, sums, g_mean), "gradients");
+  });
 }
 
 // Factors and inverse factors of matrices (any number, P, P).
@@ -193,7 +176,10 @@ void run_whiten(Stream stream, const ffi::AnyBuffer& matrices, ffi::Result<ffi::
   const int points = static_cast<int>(sizes[sizes.size() - 1]);
   const auto count = points == 0 ? 0u : static_cast<unsigned>(matrices.element_count() / (size_t(points) * points));
   if (count == 0) return;
-  expect(launch(whiten<S>, dim3{count}, kSquare * kSquare, whiten_numbers(points) * int64_t(sizeof(S)), stream, points,
+  if (points > kLargest) throw Mistake{"expected at most " + std::to_string(kLargest) + " rows"};
+  const auto kernel = points <= kSquare ? whiten<S, 1> : points <= 2 * kSquare ? whiten<S, 2>
+                    : points <= 4 * kSquare ? whiten<S, 4> : whiten<S, 8>;
+  expect(launch(kernel, dim3{count}, kSquare * kSquare, whiten_numbers(points) * int64_t(sizeof(S)), stream, points,
                 static_cast<const S*>(matrices.untyped_data()), static_cast<S*>(factors->untyped_data()),
                 static_cast<S*>(inverses->untyped_data())), "whiten");
 }
@@ -264,10 +250,8 @@ extern "C" int64_t prssm_slice_trajectories(int64_t dx, int64_t du, int64_t poin
   return number_size == 4 ? prssm::slice_trajectories<float>(s) : prssm::slice_trajectories<double>(s);
 }
 
-// Whether matrices of this size can be factored.
-extern "C" bool prssm_can_whiten(int64_t points, int64_t number_size) {
-  return points < 1000 && prssm::whiten_numbers(static_cast<int>(points)) * number_size <= prssm::shared_memory_limit();
-}
+// Matrices of at most so many rows can be factored.
+extern "C" int64_t prssm_largest_matrix() { return prssm::kLargest; }
 
 #ifdef PRSSM_EMULATED
 #define PRSSM_CUDA_COMPILER "a C++ compiler, for tests"

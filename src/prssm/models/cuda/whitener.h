@@ -8,40 +8,62 @@ namespace prssm {
 
 constexpr int kSquare = 16;  // threads of a block in each of two directions
 
-// A matrix and its inverse factor while they are made, and the inverse square roots of the pivots.
-inline int64_t whiten_numbers(int points) { return int64_t(2 * points + 1) * points; }
+constexpr int kLargest = 128;  // rows of a matrix, at most
+
+// What the steps of elimination hand over: a column of the matrix and a row of the inverse, two of each, and the inverse roots of
+// all pivots.
+inline int64_t whiten_numbers(int points) { return 5 * int64_t(points); }
 
 // Grid (matrices). Elimination turns [A, I] into [L, L^-1] but for the pivots' roots, by which rows and columns are multiplied
-// at the end. A matrix that is not positive definite gives NaN everywhere.
-template <class S>
+// at the end. A thread has every 16th row and column, kEach of each, in registers. A matrix that is not positive definite gives NaN
+// everywhere.
+template <class S, int kEach>
 __global__ void __launch_bounds__(kSquare * kSquare)
 whiten(int points, const S* matrices, S* factors, S* inverses) {
   const int P = points, x = threadIdx.x % kSquare, y = threadIdx.x / kSquare;
-  const int64_t size = int64_t(P) * P;
-  const S* const matrix = matrices + blockIdx.x * size;
-  S *const factor = factors + blockIdx.x * size, *const inverse = inverses + blockIdx.x * size;
-  S *const a = shared_memory<S>(), *const w = a + size, *const roots = w + size;
-  for (int i = threadIdx.x; i < size; i += kSquare * kSquare) a[i] = matrix[i], w[i] = i % (P + 1) == 0 ? S(1) : S(0);
-  __syncthreads();
-  for (int j = 0; j < P; ++j) {
-    const S root = S(1) / sqrt(a[j * P + j]);  // of a negative pivot, and all that follow, NaN
-    if (threadIdx.x == 0) roots[j] = root;
-    for (int i = j + 1 + y; i < P; i += kSquare) {
-      const S part = root * (root * a[i * P + j]);
-      for (int k = x; k <= i; k += kSquare) {
-        if (k > j) a[i * P + k] -= part * a[k * P + j];
-        else w[i * P + k] -= part * w[j * P + k];
-      }
+  const int64_t begin = int64_t(blockIdx.x) * P * P;
+  S* const roots = shared_memory<S>();
+  auto column_of = [&](int j) { return roots + (1 + j % 2) * P; };
+  auto row_of = [&](int j) { return roots + (3 + j % 2) * P; };
+  S a[kEach][kEach], w[kEach][kEach];
+  auto each_entry = [&](auto use) {  // (row, column, a, w) of the lower triangle
+#pragma unroll
+    for (int m = 0; m < kEach; ++m) {
+#pragma unroll
+      for (int n = 0; n <= m; ++n) use(y + m * kSquare, x + n * kSquare, a[m][n], w[m][n]);
     }
+  };
+  auto hand_over = [&](int j) {
+    each_entry([&](int i, int k, S& part, S& inverse) {
+      if (k == j && i >= j && i < P) column_of(j)[i] = part;
+      if (i == j && k <= j) row_of(j)[k] = inverse;
+    });
     __syncthreads();
+  };
+  each_entry([&](int i, int k, S& part, S& inverse) {
+    part = i < P && k < P ? matrices[begin + i * P + k] : S(0), inverse = i == k ? S(1) : S(0);
+  });
+  for (int j = 0; j < P; ++j) {
+    hand_over(j);
+    const S *column = column_of(j), *row = row_of(j), square = S(1) / column[j];
+    if (threadIdx.x == 0) roots[j] = sqrt(square);  // of a negative pivot NaN
+    each_entry([&](int i, int k, S& part, S& inverse) {
+      if (i <= j || i >= P || k > i) return;
+      const S factor = square * column[i];
+      if (k > j) part -= factor * column[k];
+      else inverse -= factor * row[k];
+    });
   }
-  const S broken = roots[P - 1] - roots[P - 1];  // zero, or NaN
+  __syncthreads();
+  S broken = 0;  // or NaN
+  for (int j = 0; j < P; ++j) broken += roots[j] - roots[j];
   for (int i = y; i < P; i += kSquare) {
-    for (int k = x; k < P; k += kSquare) {
-      factor[i * P + k] = broken + (k <= i ? roots[k] * a[i * P + k] : S(0));
-      inverse[i * P + k] = broken + (k <= i ? roots[i] * w[i * P + k] : S(0));
-    }
+    for (int k = x; k < P; k += kSquare) factors[begin + i * P + k] = inverses[begin + i * P + k] = broken;
   }
+  each_entry([&](int i, int k, S& part, S& inverse) {
+    if (i >= P || k > i) return;
+    factors[begin + i * P + k] = broken + roots[k] * part, inverses[begin + i * P + k] = broken + roots[i] * inverse;
+  });
 }
 
 }  // namespace prssm

@@ -11,9 +11,9 @@ from prssm.models.cuda import library
 from prssm.models.device import platform as _platform
 
 
-def factorise_here(points: int, number_size: int) -> Factorise:
+def factorise_here(points: int) -> Factorise:
     """The way to factor matrices of this size on the device that JAX computes on."""
-    return cuda_factor_and_inverse if _platform() == "gpu" and library.can_whiten(points, number_size) else factor_and_inverse
+    return cuda_factor_and_inverse if _platform() == "gpu" and library.can_whiten(points) else factor_and_inverse
 
 
 def cuda_factor_and_inverse(covariance: Float[Array, "P P"]) -> tuple[Float[Array, "P P"], Float[Array, "P P"]]:
