@@ -148,7 +148,9 @@ __device__ Derivatives<S, kAhead> read_derivatives(const Shape& s, int t, int i,
 // Rows of cotangents in shared memory, so that all kAhead of them can be read.
 __host__ __device__ inline int cotangent_rows(const Shape& s, int ahead) { return s.dx < ahead ? ahead : s.dx; }
 
-constexpr int kStepsAhead = 4;  // that the Jacobian is read before it is used, as memory is far away
+// Steps that the Jacobian is read before it is used, as memory is far away.
+template <class S>
+constexpr int kStepsAhead = 16 / sizeof(S);
 
 // Grid (blocks of trajectories, models); a thread takes one input after another. `g` (T, Din, B): by x_t and u_t.
 template <class S, int kAhead>
@@ -178,15 +180,15 @@ cotangents(Shape s, const S* jacobian, const S* g_states, S* g) {
     for (int i = mine + rows; i < s.din(); i += rows) add(i, read_derivatives<kAhead>(s, t, i, b, jacobian, g_states));
     __syncthreads();
   };
-  Derivatives<S, kAhead> ahead[kStepsAhead];
+  Derivatives<S, kAhead> ahead[kStepsAhead<S>];
 #pragma unroll
-  for (int j = 0; j < kStepsAhead; ++j) ahead[j] = read_derivatives<kAhead>(s, s.steps - 1 - j, mine, b, jacobian, g_states);
-  for (int last = s.steps - 1; last >= 0; last -= kStepsAhead) {
+  for (int j = 0; j < kStepsAhead<S>; ++j) ahead[j] = read_derivatives<kAhead>(s, s.steps - 1 - j, mine, b, jacobian, g_states);
+  for (int last = s.steps - 1; last >= 0; last -= kStepsAhead<S>) {
 #pragma unroll
-    for (int j = 0; j < kStepsAhead; ++j) {
+    for (int j = 0; j < kStepsAhead<S>; ++j) {
       if (last - j < 0) break;
       step(last - j, ahead[j]);
-      ahead[j] = read_derivatives<kAhead>(s, last - j - kStepsAhead, mine, b, jacobian, g_states);
+      ahead[j] = read_derivatives<kAhead>(s, last - j - kStepsAhead<S>, mine, b, jacobian, g_states);
     }
   }
 }
