@@ -16,26 +16,8 @@ inline int team(const Shape& s) { return s.tiles() >= 8 ? kTeam : s.tiles() >= 4
 // Partial sums of the warps of a team, for two quantities.
 __host__ __device__ inline int64_t partial_rows(int warps) { return 2 * warps; }
 
-// A team keeps the matrices in shared memory, but for those in double precision, for which there is too little of it.
-template <class S>
-constexpr bool kKept = sizeof(S) == 4;
-
-template <class S>
-__host__ __device__ int64_t kept_numbers(const Shape& s) {
-  return kKept<S> ? matrix_numbers(s) : 0;
-}
-
-template <class S>
-__host__ __device__ int64_t linearise_numbers(const Shape& s, int points, int warps) {
-  return int64_t(kWarp * points) * (3 * s.padded() + s.columns() + partial_rows(warps)) + kept_numbers<S>(s);
-}
-
-// The dimension as a team reads it; `memory` is for its matrices, which can be read after the next wait.
-template <class S>
-__device__ Dimension<S> dimension_of_team(const Given<S>& given, const Shape& s, int64_t model, int d, S* memory) {
-  const Dimension<S> f = given.dimension(s, model, d);
-  if constexpr (kKept<S>) return resident_copy(f, s, memory, Group{int(threadIdx.x), int(blockDim.x)});
-  else return f;
+__host__ __device__ inline int64_t linearise_numbers(const Shape& s, int points, int warps) {
+  return int64_t(kWarp * points) * (3 * s.padded() + s.columns() + partial_rows(warps));
 }
 
 // What a team of warps does together with the points of its lanes: every thread has the same point in all warps.
@@ -75,14 +57,14 @@ struct Team {
     return spread_of(f, squares, said, eps);
   }
 
-  // g times the derivative of x_{t+1} by a, in the place of a; `factor` c is 2 g by_var c of before.
+  // The derivative of x_{t+1} by a; it may lie where a lies.
   __device__ void pull_to_a(const Dimension<S>& f, const Shape& s, const Points<N>& at, const Spread<S, N>& by,
-                            const Wide<S, N>& g, const Wide<S, N>& factor, Column<S, N> a, Column<S, N> c) const {
-    auto direct = [&](int p) { return g * (mean_of(f, s, p, at) - S(2) * (by.by_unsaid * a[p])); };
+                            Column<S, N> a, Column<S, N> c, Column<S, N> by_a) const {
+    auto direct = [&](int p) { return mean_of(f, s, p, at) - S(2) * (by.by_unsaid * a[p]); };
     if (s.spread) {
-      transposed_times(f.spread, c, share, [&](int p, const Wide<S, N>& x) { a[p] = direct(p) + factor * x; });
+      transposed_times(f.spread, c, share, [&](int p, const Wide<S, N>& x) { by_a[p] = direct(p) + S(2) * (by.by_var * x); });
     } else {
-      for (int p = share.warp; p < s.padded(); p += share.warps) a[p] = direct(p);
+      for (int p = share.warp; p < s.padded(); p += share.warps) by_a[p] = direct(p);
     }
     __syncthreads();
   }
@@ -122,13 +104,12 @@ linearise(Shape s, Given<S> given, Trajectories<S> everything, S* jacobian, S* d
   const Column<S, N> k = column(0), a = column(s.padded()), c = column(2 * s.padded()), xu = column(3 * s.padded());
   const Team<S, N> team{share, column(3 * s.padded() + s.columns())};
   const Wide<S, N> eps = read(run.eps, at, s.dx, d, s.batch);
-  S* const matrices = reinterpret_cast<S*>(column(3 * s.padded() + s.columns() + int(partial_rows(share.warps))).base - lane);
-  const Dimension<S> f = dimension_of_team(given, s, blockIdx.z, d, matrices);
   team.read_points(run, s, at, xu);
+  const Dimension<S> f = given.dimension(s, blockIdx.z, d);
   const Spread<S, N> by = team.predict(f, s, xu, eps, k, a, c);
   const int64_t model = int64_t(blockIdx.z) * later * s.dx * s.batch;
   if (share.warp == 0) write(deviation + model, at, s.dx, d, s.batch, by.deviation);
-  team.pull_to_a(f, s, at, by, all<S, N>(S(1)), S(2) * by.by_var, a, c);
+  team.pull_to_a(f, s, at, by, a, c, a);
   const Wide<S, N> total = team.pull_to_log_k(f, k, a, c);
   for (int quad = share.warp; quad < s.quads(); quad += share.warps) {
     Wide<S, N> sum[4] = {};

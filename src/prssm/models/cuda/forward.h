@@ -20,7 +20,7 @@ struct Trajectories {
   }
 };
 
-// How many numbers of one latent dimension are kept in shared memory: matrices and vectors, and inducing inputs.
+// How many numbers of one latent dimension a warp keeps in shared memory: matrices and vectors, and inducing inputs.
 __host__ __device__ inline int matrix_numbers(const Shape& s) {
   return 2 * s.padded() + 32 * s.triangle() + 2 * s.columns();
 }
@@ -40,24 +40,21 @@ __device__ Points<N> trajectories_from(int first, int apart, const Shape& s, int
   return at;
 }
 
-// A copy by the threads of a group, of which the caller is number `place` of `size`; they must wait before they read it.
-struct Group {
-  int place, size;
-};
-
+// A copy by one warp.
 template <class S>
-__device__ const S* resident(const S* from, int count, S* to, Group group) {
-  for (int i = group.place; i < count; i += group.size) to[i] = from[i];
+__device__ const S* resident(const S* from, int count, S* to) {
+  for (int i = threadIdx.x % kWarp; i < count; i += kWarp) to[i] = from[i];
+  __syncwarp();
   return to;
 }
 
 // The same dimension with matrices and vectors in shared memory.
 template <class S>
-__device__ Dimension<S> resident_copy(Dimension<S> f, const Shape& s, S* memory, Group group) {
+__device__ Dimension<S> resident_copy(Dimension<S> f, const Shape& s, S* memory) {
   auto copied = [&](const S* from, int count) {
     S* const to = memory;
     memory += (count + 3) / 4 * 4;
-    return resident(from, count, to, group);
+    return resident(from, count, to);
   };
   f.white.first = copied(f.white.first, 16 * s.triangle());
   if (s.spread) f.spread.first = copied(f.spread.first, 16 * s.triangle());
@@ -180,11 +177,9 @@ forward(Shape s, Given<S> given, Trajectories<S> everything, int inputs) {
   Dimension<S> f = given.dimension(s, blockIdx.y, known);
   S* const parameters = reinterpret_cast<S*>(buffers + 2 * s.columns());
   if constexpr (kResident) {
-    const Group mine{lane, kWarp};
-    f = resident_copy(f, s, parameters + warp * matrix_numbers(s), mine);
+    f = resident_copy(f, s, parameters + warp * matrix_numbers(s));
     S* const kept = parameters + warps * matrix_numbers(s) + warp * input_numbers(s);
-    if (warp < inputs) f.zeta_scaled.first = resident(f.zeta_scaled.first, input_numbers(s), kept, mine);
-    __syncwarp();
+    if (warp < inputs) f.zeta_scaled.first = resident(f.zeta_scaled.first, input_numbers(s), kept);
   }
   for (int t = 0; t + 1 < s.steps; ++t) {
     const Points<N> next = trajectories_from<N>(blockIdx.x * N, 1, s, t + 1);

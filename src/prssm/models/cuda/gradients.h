@@ -21,10 +21,9 @@ struct Products {
 // What a slice of points leaves for each latent dimension: the tiles, sums of xu_i^2 times all w, of g by_var and of g by_unsaid.
 __host__ __device__ inline int64_t sums_size(const Shape& s) { return 16 * Products(s).count() + s.din() + 2; }
 
-template <class S>
-__host__ __device__ int64_t gradients_numbers(const Shape& s, int points, int warps) {
-  const int rows = (s.own_mean ? 4 : 3) * s.padded() + s.columns() + 4 + int(partial_rows(warps));
-  return int64_t(kWarp * points) * rows + 16 * Products(s).count() + kWarp * s.din() + kept_numbers<S>(s);
+__host__ __device__ inline int64_t gradients_numbers(const Shape& s, int points, int warps) {
+  return int64_t(kWarp * points) * (4 * s.padded() + s.columns() + 4 + partial_rows(warps)) + 16 * Products(s).count() +
+         kWarp * s.din();
 }
 
 // Of twice `kCount` numbers each thread keeps one half, which it adds to the same half of the thread that keeps the other.
@@ -56,28 +55,26 @@ __device__ void add_products(const S* rows, const S* columns, int n, S* sums) {
   sums[2 * split] += all[0], sums[2 * split + 1] += all[1];
 }
 
-// One team's work on one latent dimension.
+// One team's work on one latent dimension: `c` serves as the sum of g a over time where each trajectory has its own mean.
 template <class S, int N>
 class Gradients {
  public:
-  __device__ Gradients(const Shape& s, const Given<S>& given, int64_t model, int d, int first)
-      : s_(s), tiles_(s), first_(first) {
+  __device__ Gradients(const Shape& s, const Dimension<S>& f, int first) : s_(s), f_(f), tiles_(s), first_(first) {
     Wide<S, N>* memory = shared_memory<Wide<S, N>>() + threadIdx.x % kWarp;
     auto take = [&](int rows) {
       const Column<S, N> column{memory, kWarp};
       memory += rows * kWarp;
       return column;
     };
-    k_ = take(s.padded()), a_ = take(s.padded()), c_ = take(s.padded()), xu_ = take(s.columns()), g_ = take(4);
-    g_mean_ = take(s.own_mean ? s.padded() : 0);
+    k_ = take(s.padded()), a_ = take(s.padded()), c_ = take(s.padded()), by_a_ = take(s.padded());
+    xu_ = take(s.columns()), g_ = take(4);
     team_ = {{int(threadIdx.x / kWarp), int(blockDim.x / kWarp)}, take(int(partial_rows(blockDim.x / kWarp)))};
     sums_ = reinterpret_cast<S*>(memory - threadIdx.x % kWarp);
     for (int i = threadIdx.x; i < 16 * tiles_.count(); i += blockDim.x) sums_[i] = 0;
-    mine(s.own_mean ? s.padded() : 0, [&](int p) { g_mean_[p] = {}; });
+    mine(s.padded(), [&](int p) { c_[p] = {}; });
     mine(4, [&](int r) { g_[r] = {}; });
     squares_ = sums_ + 16 * tiles_.count() + threadIdx.x % kWarp;
     mine(s.din(), [&](int i) { squares_[i * kWarp] = 0; });
-    f_ = dimension_of_team(given, s, model, d, sums_ + 16 * tiles_.count() + kWarp * s.din());
   }
 
   __device__ void add_step(const Trajectories<S>& run, const S* g_later, int t, int d) {
@@ -85,16 +82,16 @@ class Gradients {
     const Wide<S, N> eps = read(run.eps, at, s_.dx, d, s_.batch), loaded = read(g_later, at, s_.din(), d, s_.batch);
     team_.read_points(run, s_, at, xu_);
     const Spread<S, N> by = team_.predict(f_, s_, xu_, eps, k_, a_, c_);
+    team_.pull_to_a(f_, s_, at, by, a_, c_, by_a_);
     const Wide<S, N> g = each<S, N>([&](int j) { return first_ + j * kWarp < s_.batch ? loaded.v[j] : S(0); });
     const Wide<S, N> twice_g_var = S(2) * (g * by.by_var);
     mine(s_.padded(), [&](int p) {
-      if (s_.spread) c_[p] = twice_g_var * c_[p];
-      if (s_.own_mean) g_mean_[p] += g * a_[p];
+      by_a_[p] = g * by_a_[p];
+      c_[p] = s_.own_mean ? c_[p] + g * a_[p] : twice_g_var * c_[p];
     });
     mine(1, [&](int) { g_[0] = g, g_var_ += g * by.by_var, g_unsaid_ += g * by.by_unsaid; });
     multiply(0, tiles_.before_white());
-    team_.pull_to_a(f_, s_, at, by, g, all<S, N>(S(1)), a_, c_);
-    const Wide<S, N> total = team_.pull_to_log_k(f_, k_, a_, c_);  // a has g in it, so this has; it takes the place of c
+    const Wide<S, N> total = team_.pull_to_log_k(f_, k_, by_a_, a_);  // by_a has g in it, so this has
     mine(s_.din(), [&](int i) {
       const Wide<S, N> square = total * (xu_[i] * xu_[i]);
       for (int j = 0; j < N; ++j) squares_[i * kWarp] += square.v[j];
@@ -111,7 +108,7 @@ class Gradients {
     mine(1, [&](int) { write_sum(g_var, rest + s_.din()), write_sum(g_unsaid, rest + s_.din() + 1); });
     mine(s_.own_mean ? s_.points : 0, [&](int p) {
       for (int j = 0; j < N; ++j) {
-        if (first_ + j * kWarp < s_.batch) g_mean[int64_t(p) * s_.batch + first_ + j * kWarp] = g_mean_[p].v[j];
+        if (first_ + j * kWarp < s_.batch) g_mean[int64_t(p) * s_.batch + first_ + j * kWarp] = c_[p].v[j];
       }
     });
   }
@@ -140,8 +137,8 @@ class Gradients {
       if (is(tiles_.spread)) lower_tile(left, row, column);
       else if (is(tiles_.mean)) row = left, columns = &g_;
       else if (is(tiles_.affine)) rows = &g_, column = left, columns = &xu_;
-      else if (is(tiles_.white)) lower_tile(left, row, column), columns = &k_;
-      else row = left / s_.quads(), column = left % s_.quads(), rows = &c_, columns = &xu_;
+      else if (is(tiles_.white)) lower_tile(left, row, column), rows = &by_a_, columns = &k_;
+      else row = left / s_.quads(), column = left % s_.quads(), columns = &xu_;
       add_products(numbers(*rows, row), numbers(*columns, column), kWarp * N, sums_ + 16 * tile);
     }
     __syncthreads();
@@ -158,10 +155,10 @@ class Gradients {
   }
 
   const Shape& s_;
+  const Dimension<S>& f_;
   const Products tiles_;
   const int first_;
-  Dimension<S> f_;
-  Column<S, N> k_, a_, c_, xu_, g_, g_mean_;
+  Column<S, N> k_, a_, c_, by_a_, xu_, g_;
   Team<S, N> team_;
   S *sums_, *squares_;
   Wide<S, N> g_var_ = {}, g_unsaid_ = {};
@@ -175,7 +172,8 @@ gradients(Shape s, Given<S> given, Trajectories<S> everything, const S* g, int s
   const int blocks = gridDim.x / stretches, stretch = blockIdx.x / blocks, d = blockIdx.y;
   const int64_t model = blockIdx.z, later = s.steps - 1;
   const Trajectories<S> run = everything.of_model(s, model);
-  Gradients<S, N> team(s, given, model, d, blockIdx.x % blocks * N * kWarp + threadIdx.x % kWarp);
+  const Dimension<S> f = given.dimension(s, model, d);
+  Gradients<S, N> team(s, f, blockIdx.x % blocks * N * kWarp + threadIdx.x % kWarp);
   const S* g_later = g + (model * s.steps + 1) * s.din() * s.batch;
   const int begin = int(stretch * later / stretches), end = int((stretch + 1) * later / stretches);
   for (int t = begin; t < end; ++t) team.add_step(run, g_later, t, d);

@@ -111,7 +111,7 @@ void run_linearise(Stream stream, const Call<S>& call, const Trajectories<S>& ru
   const Shape& s = call.shape;
   const int64_t points = int64_t(s.steps - 1) * s.batch;
   const int warps = team(s);
-  auto bytes = [&](int count) { return linearise_numbers<S>(s, count, warps) * int64_t(sizeof(S)); };
+  auto bytes = [&](int count) { return linearise_numbers(s, count, warps) * int64_t(sizeof(S)); };
   if (points == 0) return;
   with_points(best_points(warps, bytes), [&](auto k) {
     const dim3 grid{blocks_for(points, kWarp * k()), static_cast<unsigned>(s.dx), static_cast<unsigned>(call.models)};
@@ -139,7 +139,7 @@ void run_cotangents(Stream stream, const Call<S>& call, const S* jacobian, S* g)
 template <class S>
 int slice_trajectories(const Shape& s) {
   const int warps = team(s);
-  return kWarp * best_points(warps, [&](int count) { return gradients_numbers<S>(s, count, warps) * int64_t(sizeof(S)); });
+  return kWarp * best_points(warps, [&](int count) { return gradients_numbers(s, count, warps) * int64_t(sizeof(S)); });
 }
 
 template <class S>
@@ -156,7 +156,7 @@ void run_backward(Stream stream, const Call<S>& call, int stretches) {
   run_linearise(stream, call, run, jacobian, deviation);
   run_cotangents(stream, call, static_cast<const S*>(jacobian), g);
   with_points(together / kWarp, [&](auto k) {
-    const int64_t bytes = gradients_numbers<S>(s, k(), team(s)) * int64_t(sizeof(S));
+    const int64_t bytes = gradients_numbers(s, k(), team(s)) * int64_t(sizeof(S));
     expect(launch(gradients<S, k()>, dim3{slices, static_cast<unsigned>(s.dx), models}, kWarp * team(s), bytes, stream, s,
                   call.given(), run, static_cast<const S*>(g), stretches, sums, g_mean), "gradients");
   });
