@@ -5,7 +5,7 @@
 #include "forward_held.h"
 #include "forward_many.h"
 #include "gradients.h"
-#include "whitener.h"
+#include "whitener_call.h"
 
 namespace prssm {
 namespace {
@@ -160,44 +160,6 @@ void run_backward(Stream stream, const Call<S>& call, int stretches) {
     expect(launch(gradients<S, k()>, dim3{slices, static_cast<unsigned>(s.dx), models}, kWarp * team(s), bytes, stream, s,
                   call.given(), run, static_cast<const S*>(g), stretches, sums, g_mean), "gradients");
   });
-}
-
-// Factors and inverse factors of matrices (any number, P, P).
-template <class S>
-void run_whiten(Stream stream, const ffi::AnyBuffer& matrices, ffi::Result<ffi::AnyBuffer>& factors,
-                ffi::Result<ffi::AnyBuffer>& inverses) {
-  const auto sizes = matrices.dimensions();
-  if (sizes.size() < 2 || sizes[sizes.size() - 1] != sizes[sizes.size() - 2]) throw Mistake{"expected square matrices"};
-  for (const auto& result : {*factors, *inverses}) {
-    if (result.element_type() != matrices.element_type() || result.element_count() != matrices.element_count()) {
-      throw Mistake{"a result: its type or size differs from that of the matrices"};
-    }
-  }
-  const int points = static_cast<int>(sizes[sizes.size() - 1]);
-  const auto count = points == 0 ? 0u : static_cast<unsigned>(matrices.element_count() / (size_t(points) * points));
-  if (count == 0) return;
-  if (points > kLargest) throw Mistake{"expected at most " + std::to_string(kLargest) + " rows"};
-  const auto kernel = points <= kSquare ? whiten<S, 1> : points <= 2 * kSquare ? whiten<S, 2>
-                    : points <= 4 * kSquare ? whiten<S, 4> : whiten<S, 8>;
-  expect(launch(kernel, dim3{count}, kSquare * kSquare, whiten_numbers(points) * int64_t(sizeof(S)), stream, points,
-                static_cast<const S*>(matrices.untyped_data()), static_cast<S*>(factors->untyped_data()),
-                static_cast<S*>(inverses->untyped_data())), "whiten");
-}
-
-ffi::Error said(const Mistake& mistake) {
-  return ffi::Error::InvalidArgument("prssm CUDA rollout: " + mistake.message);
-}
-
-ffi::Error whiten_call(Stream stream, ffi::AnyBuffer matrices, ffi::Result<ffi::AnyBuffer> factors,
-                       ffi::Result<ffi::AnyBuffer> inverses) {
-  try {
-    if (matrices.element_type() == ffi::F32) run_whiten<float>(stream, matrices, factors, inverses);
-    else if (matrices.element_type() == ffi::F64) run_whiten<double>(stream, matrices, factors, inverses);
-    else throw Mistake{"expected float32 or float64"};
-  } catch (const Mistake& mistake) {
-    return said(mistake);
-  }
-  return ffi::Error::Success();
 }
 
 // work(Call<S>) in the precision of the call.

@@ -1,5 +1,4 @@
-// Cholesky factors and their inverses, one block a matrix: with P steps this waits much less than the general libraries do, and XLA
-// can record it into its graphs.
+// Cholesky factors and their inverses, one block a matrix: one launch, which XLA can record into its graphs.
 #pragma once
 
 #include "arrays.h"
@@ -12,7 +11,7 @@ constexpr int kLargest = 128;  // rows of a matrix, at most
 
 // What the steps of elimination hand over: a column of the matrix and a row of the inverse, two of each, and the inverse roots of
 // all pivots.
-inline int64_t whiten_numbers(int points) { return 5 * int64_t(points); }
+inline int64_t whiten_numbers(int64_t points) { return 5 * points; }
 
 // Grid (matrices). Elimination turns [A, I] into [L, L^-1] but for the pivots' roots, by which rows and columns are multiplied
 // at the end. A thread has every 16th row and column, kEach of each, in registers. A matrix that is not positive definite gives NaN
@@ -57,8 +56,8 @@ whiten(int points, const S* matrices, S* factors, S* inverses) {
   __syncthreads();
   S broken = 0;  // or NaN
   for (int j = 0; j < P; ++j) broken += roots[j] - roots[j];
-  for (int i = y; i < P; i += kSquare) {
-    for (int k = x; k < P; k += kSquare) factors[begin + i * P + k] = inverses[begin + i * P + k] = broken;
+  for (int i = threadIdx.x; i < P * P; i += kSquare * kSquare) {
+    if (i % P > i / P) factors[begin + i] = inverses[begin + i] = broken;
   }
   each_entry([&](int i, int k, S& part, S& inverse) {
     if (i >= P || k > i) return;
