@@ -23,7 +23,7 @@ def on_a_gpu(monkeypatch):
     monkeypatch.setattr(engine, "_platform", lambda: "gpu")
     monkeypatch.setattr(native_engine, "_platform", lambda: "gpu")
     monkeypatch.setattr(library, "why_not", lambda: None)
-    monkeypatch.setattr(library, "gradient_points", lambda *_: 1)
+    monkeypatch.setattr(library, "slice_trajectories", lambda *_: 1)
 
 
 @pytest.mark.usefixtures("on_a_gpu")
@@ -42,7 +42,7 @@ def test_what_it_does_not_know_is_refused():
 
 @pytest.mark.usefixtures("on_a_gpu")
 def test_too_little_shared_memory_is_said(monkeypatch):
-    monkeypatch.setattr(library, "gradient_points", lambda *_: 0)
+    monkeypatch.setattr(library, "slice_trajectories", lambda *_: 0)
     assert engine.why_not(dynamics(points=30)) == "30 inducing points need more shared memory than this GPU has"
 
 

@@ -1,4 +1,5 @@
-"""The CUDA engine against the differentiated scan. Its kernels run here on the CPU, each GPU thread as a fiber."""
+"""The CUDA engine against the differentiated scan, its factorisation against LAPACK. The kernels run here on the CPU, each
+GPU thread as a fiber."""
 
 from functools import partial
 
@@ -11,10 +12,12 @@ from hypothesis import strategies as st
 from rollout_cases import MEANS, make_inputs, make_transition
 
 from prssm.foundation.precision import double_precision
+from prssm.gp.linalg import factor_and_inverse
 from prssm.gp.sparse import Posterior
-from prssm.models.cuda import build, engine, library
+from prssm.models.cuda import build, engine, library, whitener
 from prssm.models.cuda.engine import cuda_rollout
 from prssm.models.cuda.layout import Shape
+from prssm.models.cuda.whitener import cuda_factor_and_inverse
 from prssm.models.native.build import compiler
 from prssm.models.rollout import rollout
 from prssm.models.transition import Dynamics
@@ -81,21 +84,26 @@ def test_value_and_gradient_equal_those_of_the_differentiated_scan(dx, du, point
         assert_same(got, expected)
 
 
-def medium_case():
-    return condition(make_transition(3, 2, 10, mean="linear", covariance="full")), make_inputs(3, 2, 4, 37)
+def medium_case(points=10):
+    return condition(make_transition(3, 2, points, mean="linear", covariance="full")), make_inputs(3, 2, 4, 37)
 
 
-def test_however_the_work_is_cut_the_result_is_the_same(monkeypatch):
+@pytest.mark.parametrize(("points", "processors", "memory", "together"), [
+    (10, 1, 1_000_000, 128),  # a thread takes two trajectories and keeps their vectors in registers
+    (10, 400, 30_000, 32),  # several threads share a trajectory
+    (21, 1, 1_000_000, 128),  # a thread takes four trajectories, whose vectors are in shared memory
+    (34, 400, 70_000, 32),  # a thread has two rows of a trajectory's matrices
+])
+def test_however_the_work_is_cut_the_result_is_the_same(points, processors, memory, together, monkeypatch):
     """A small GPU gives a thread several trajectories, a large one a trajectory several threads; time in two stretches."""
     monkeypatch.setattr(engine, "STRETCHES", 2)
+    monkeypatch.setenv("PRSSM_EMULATED_PROCESSORS", str(processors))
+    monkeypatch.setenv("PRSSM_EMULATED_MEMORY", str(memory))
     with double_precision():
-        dynamics, inputs = medium_case()
+        assert library.slice_trajectories(3, 2, points, True, False, 8) == together
+        dynamics, inputs = medium_case(points)
         expected = value_and_slopes(SCAN, dynamics, inputs)
-        for processors, memory, points in ((1, 1_000_000, 4), (400, 30_000, 1)):
-            monkeypatch.setenv("PRSSM_EMULATED_PROCESSORS", str(processors))
-            monkeypatch.setenv("PRSSM_EMULATED_MEMORY", str(memory))
-            assert library.gradient_points(3, 2, 10, True, False, 8) == points
-            assert_same(value_and_slopes(cuda_rollout, dynamics, inputs, cut=points), expected)
+        assert_same(value_and_slopes(cuda_rollout, dynamics, inputs, cut=together), expected)
 
 
 @jax.jit
@@ -143,10 +151,12 @@ def forward_arrays():
     return [jnp.asarray(np.random.default_rng(0).uniform(size=size)) for size in sizes]
 
 
-def test_parameters_that_do_not_fit_into_shared_memory_are_read_from_where_they_are(monkeypatch):
+@pytest.mark.parametrize("memory", [1100, 1000, 900])
+def test_parameters_that_do_not_fit_into_shared_memory_are_read_from_where_they_are(memory, monkeypatch):
+    """All of it needs 1216 bytes, without one dimension's inducing inputs 1088, without any 960, without matrices 192."""
     with double_precision():
         usual = forward_call(forward_arrays())
-        monkeypatch.setenv("PRSSM_EMULATED_MEMORY", "1000")  # bytes; all of it needs 1216, without parameters 192
+        monkeypatch.setenv("PRSSM_EMULATED_MEMORY", str(memory))
         np.testing.assert_array_equal(forward_call(forward_arrays()), usual)
 
 
@@ -162,3 +172,48 @@ def test_the_library_itself_refuses_what_does_not_fit(change, message):
         with pytest.raises(Exception, match=message) as caught:
             forward_call(change(forward_arrays()))
     assert "prssm CUDA rollout" in str(caught.value)
+
+
+def covariances(points, count=3):
+    rows = np.random.default_rng(points).normal(size=(count, points, points + 2))
+    return jnp.asarray(rows @ rows.transpose(0, 2, 1))
+
+
+@pytest.mark.parametrize("points", [1, 7, 18, 35])
+def test_the_factorisation_has_the_general_one_as_its_oracle(points):
+    """More rows than threads in each direction, or fewer."""
+    with double_precision():
+        got, expected = (jax.vmap(way)(covariances(points)) for way in (cuda_factor_and_inverse, factor_and_inverse))
+        assert_same(got, expected, 1e-11)
+
+
+def test_a_matrix_that_is_not_positive_definite_gives_nan_and_spoils_no_other():
+    with double_precision():
+        good = covariances(5)
+        results = jax.vmap(cuda_factor_and_inverse)(good.at[1, 3, 3].set(-1.0))
+        for part, expected in zip(results, jax.vmap(cuda_factor_and_inverse)(good), strict=True):
+            assert jnp.isnan(part[1]).all()
+            np.testing.assert_array_equal(part[jnp.array([0, 2])], expected[jnp.array([0, 2])])
+
+
+def test_what_is_no_square_matrix_is_refused():
+    with double_precision(), pytest.raises(Exception, match="prssm CUDA rollout: expected square matrices"):
+        jax.block_until_ready(cuda_factor_and_inverse(jnp.ones((2, 3))))
+
+
+def test_on_a_gpu_the_transition_is_conditioned_by_it(monkeypatch):
+    """Value and gradient; larger matrices are left to the general way."""
+    monkeypatch.setattr(whitener, "_platform", lambda: "gpu")
+    with double_precision():
+        assert whitener.factorise_here(20) is cuda_factor_and_inverse
+        assert whitener.factorise_here(129) is factor_and_inverse
+        transition = make_transition(2, 1, 5)
+        weights = jnp.cos(jnp.arange(50)).reshape(2, 5, 5)
+
+        def slopes(transition):
+            return jax.value_and_grad(lambda transition: jnp.sum(weights * transition.condition().gp.white))(transition)
+
+        here = jax.jit(lambda transition: slopes(transition))(transition)
+        monkeypatch.setattr(whitener, "_platform", lambda: "cpu")
+        assert whitener.factorise_here(20) is factor_and_inverse
+        assert_same(here, jax.jit(slopes)(transition))

@@ -1,6 +1,7 @@
 """Factorisations of covariance matrices, with the one jitter."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -13,28 +14,40 @@ JITTER = 1e-6  # relative to the mean variance on the diagonal
 
 def cholesky(covariance: Float[Array, "P P"]) -> Float[Array, "P P"]:
     """Lower factor of the covariance with a jitter relative to its diagonal; NaN where it is not positive definite."""
-    size = covariance.shape[-1]
+    return jnp.linalg.cholesky(jittered(covariance))
+
+
+def jittered(covariance: Float[Array, "P P"]) -> Float[Array, "P P"]:
     jitter = JITTER * jnp.mean(jnp.diagonal(covariance))
-    return jnp.linalg.cholesky(covariance + jitter * jnp.eye(size, dtype=covariance.dtype))
+    return covariance + jitter * jnp.eye(covariance.shape[-1], dtype=covariance.dtype)
 
 
-@jax.custom_vjp
-def whitener(covariance: Float[Array, "P P"]) -> Float[Array, "P P"]:
+def factor_and_inverse(covariance: Float[Array, "P P"]) -> tuple[Float[Array, "P P"], Float[Array, "P P"]]:
+    """L and L^-1 for covariance = L L^T."""
+    factor = jnp.linalg.cholesky(covariance)
+    return factor, solve_triangular(factor, jnp.eye(factor.shape[-1], dtype=factor.dtype), lower=True)
+
+
+Factorise = Callable[[Array], tuple[Array, Array]]
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(1,))
+def whitener(covariance: Float[Array, "P P"], factorise: Factorise = factor_and_inverse) -> Float[Array, "P P"]:
     """W = L^-1 for covariance = L L^T (with the jitter), so that W z is white; all else follows by matrix products.
 
     One factorisation and one triangular solve, and none in the gradient: besides being fast, this keeps batched solves
-    from running side by side, which can lock up XLA's CPU thread pool (each waits there for a free thread).
+    from running side by side, which can lock up XLA's CPU thread pool (each waits there for a free thread). `factorise`
+    is another way to do both.
     """
-    return _whitener_forward(covariance)[0]
+    return _whitener_forward(covariance, factorise)[0]
 
 
-def _whitener_forward(covariance: Array) -> tuple[Array, tuple[Array, Array]]:
-    factor = cholesky(covariance)
-    white = solve_triangular(factor, jnp.eye(factor.shape[-1], dtype=factor.dtype), lower=True)
+def _whitener_forward(covariance: Array, factorise: Factorise) -> tuple[Array, tuple[Array, Array]]:
+    factor, white = factorise(jittered(covariance))
     return white, (factor, white)
 
 
-def _whitener_backward(saved: tuple[Array, Array], g: Array) -> tuple[Array]:
+def _whitener_backward(factorise: Factorise, saved: tuple[Array, Array], g: Array) -> tuple[Array]:
     """dL = -W' g W' (lower part), then the Cholesky adjoint: W' Phi(L' dL) W, symmetrised, and through the jitter's mean."""
     factor, white = saved
     g_factor = jnp.tril(-white.T @ jnp.tril(g) @ white.T)

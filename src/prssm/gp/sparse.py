@@ -23,7 +23,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from prssm.gp.kernels import Kernel
-from prssm.gp.linalg import whitener
+from prssm.gp.linalg import Factorise, factor_and_inverse, whitener
 
 
 class Inducing(eqx.Module):
@@ -104,9 +104,9 @@ class SparseGP(eqx.Module):
         return Posterior(self.kernel, self.zeta, white, *self.inducing.whitened(white))
 
 
-def condition_all(gps: SparseGP) -> Posterior:
+def condition_all(gps: SparseGP, factorise: Factorise = factor_and_inverse) -> Posterior:
     """`condition` for many GPs; what they share is factored once and stays shared."""
-    white = jax.vmap(lambda kernel, zeta: whitener(kernel.gram(zeta)))(gps.kernel, gps.zeta)
+    white = jax.vmap(lambda kernel, zeta: whitener(kernel.gram(zeta), factorise))(gps.kernel, gps.zeta)
     mean, spread = jax.vmap(lambda inducing, white: inducing.whitened(white))(
         gps.inducing, _for_each(white, len(gps.inducing.mean)))
     return Posterior(gps.kernel, gps.zeta, white, mean, spread)

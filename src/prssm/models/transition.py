@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from prssm.gp.sparse import Posterior, SparseGP, condition_all, unshared
+from prssm.models.cuda.whitener import factorise_here
 
 
 class Mean(eqx.Module):
@@ -94,4 +95,5 @@ class Transition(eqx.Module):
     log_process_std: Float[Array, " Dx"]
 
     def condition(self) -> Dynamics:
-        return Dynamics(condition_all(self.gp), self.mean, jnp.exp(2.0 * self.log_process_std))
+        factorise = factorise_here(self.gp.zeta.shape[1])
+        return Dynamics(condition_all(self.gp, factorise), self.mean, jnp.exp(2.0 * self.log_process_std))

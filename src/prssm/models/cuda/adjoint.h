@@ -79,6 +79,19 @@ struct Team {
   }
 };
 
+// N points, `apart` from each other, of those of all steps but the last; beyond the end, the last point again.
+template <int N>
+__device__ Points<N> points_from(int first, int apart, const Shape& s) {
+  Points<N> at;
+  int t = first / s.batch, b = first % s.batch;
+#pragma unroll
+  for (int j = 0; j < N; ++j, b += apart) {
+    while (b >= s.batch) b -= s.batch, ++t;
+    at.t[j] = t < s.steps - 1 ? t : s.steps - 2, at.b[j] = t < s.steps - 1 ? b : s.batch - 1;
+  }
+  return at;
+}
+
 // Grid (blocks of points, Dx, models), one team a block. `jacobian` (T-1, Dx, Din, B): of x_{t+1} by xu_t.
 template <class S, int N>
 __global__ void __launch_bounds__(kWarp * kTeam)
@@ -86,12 +99,7 @@ linearise(Shape s, Given<S> given, Trajectories<S> everything, S* jacobian, S* d
   const Trajectories<S> run = everything.of_model(s, blockIdx.z);
   const int d = blockIdx.y, later = s.steps - 1, lane = threadIdx.x % kWarp;
   const Share share{int(threadIdx.x / kWarp), int(blockDim.x / kWarp)};
-  Points<N> at;
-#pragma unroll
-  for (int j = 0; j < N; ++j) {
-    const int point = min(int(blockIdx.x * N + j) * kWarp + lane, later * s.batch - 1);
-    at.t[j] = point / s.batch, at.b[j] = point % s.batch;
-  }
+  const Points<N> at = points_from<N>(blockIdx.x * N * kWarp + lane, kWarp, s);
   auto column = [&](int rows) { return Column<S, N>{shared_memory<Wide<S, N>>() + rows * kWarp + lane, kWarp}; };
   const Column<S, N> k = column(0), a = column(s.padded()), c = column(2 * s.padded()), xu = column(3 * s.padded());
   const Team<S, N> team{share, column(3 * s.padded() + s.columns())};
@@ -119,59 +127,69 @@ linearise(Shape s, Given<S> given, Trajectories<S> everything, S* jacobian, S* d
 constexpr int kTogether = 8;        // trajectories of a block
 constexpr int kCotangentRows = 64;  // inputs of a block at a time, at most
 
-// Entries of the Jacobian that a thread reads one step ahead, as memory is far away.
-template <class S>
-constexpr int kAhead = 64 / sizeof(S);
-
 // What the loss says about input i at step t itself, and the first derivatives of x_{t+1} by it.
-template <class S>
+template <class S, int kAhead>
 struct Derivatives {
-  S direct, by_input[kAhead<S>];
+  S direct, by_input[kAhead];
 };
 
-template <class S>
-__device__ Derivatives<S> read_derivatives(const Shape& s, int t, int i, int b, const S* jacobian, const S* g_states) {
-  Derivatives<S> row;
-  row.direct = i < s.dx ? g_states[(int64_t(t) * s.dx + i) * s.batch + b] : S(0);
+template <int kAhead, class S>
+__device__ Derivatives<S, kAhead> read_derivatives(const Shape& s, int t, int i, int b, const S* jacobian, const S* g_states) {
+  Derivatives<S, kAhead> row = {};
+  if (t >= 0 && i < s.dx) row.direct = g_states[(int64_t(t) * s.dx + i) * s.batch + b];
   const S* first = jacobian + (int64_t(t) * s.dx * s.din() + i) * s.batch + b;
 #pragma unroll
-  for (int d = 0; d < kAhead<S>; ++d) {
-    row.by_input[d] = t + 1 < s.steps && d < s.dx ? first[int64_t(d) * s.din() * s.batch] : S(0);
+  for (int d = 0; d < kAhead; ++d) {
+    if (t >= 0 && t + 1 < s.steps && d < s.dx) row.by_input[d] = first[int64_t(d) * s.din() * s.batch];
   }
   return row;
 }
 
-// Grid (blocks of trajectories, models); a thread takes one input after another. `g` (T, Din, B): by x_t and u_t.
+// Rows of cotangents in shared memory, so that all kAhead of them can be read.
+__host__ __device__ inline int cotangent_rows(const Shape& s, int ahead) { return s.dx < ahead ? ahead : s.dx; }
+
+// Steps that the Jacobian is read before it is used, as memory is far away.
 template <class S>
+constexpr int kStepsAhead = 16 / sizeof(S);
+
+// Grid (blocks of trajectories, models); a thread takes one input after another. `g` (T, Din, B): by x_t and u_t.
+template <class S, int kAhead>
 __global__ void __launch_bounds__(kTogether * kCotangentRows)
 cotangents(Shape s, const S* jacobian, const S* g_states, S* g) {
   const int mine = threadIdx.x / kTogether, rows = blockDim.x / kTogether, lane = threadIdx.x % kTogether;
-  const int b = min(int(blockIdx.x) * kTogether + lane, s.batch - 1);
+  const int b = min(int(blockIdx.x) * kTogether + lane, s.batch - 1), kept = cotangent_rows(s, kAhead);
   const int64_t model = blockIdx.y;
   jacobian += model * (s.steps - 1) * s.dx * s.din() * s.batch, g_states += model * s.steps * s.dx * s.batch;
   g += model * s.steps * s.din() * s.batch;
   S* memory = shared_memory<S>();
-  for (int i = mine; i < 2 * s.dx; i += rows) memory[i * kTogether + lane] = 0;  // nothing comes from after the last step
+  for (int i = mine; i < 2 * kept; i += rows) memory[i * kTogether + lane] = 0;  // nothing comes from after the last step
   __syncthreads();
-  Derivatives<S> row = read_derivatives(s, s.steps - 1, mine, b, jacobian, g_states);
-  for (int t = s.steps - 1; t >= 0; --t) {
-    S *here = memory + t % 2 * s.dx * kTogether + lane, *later = memory + (t + 1) % 2 * s.dx * kTogether + lane;
-    const Derivatives<S> next = read_derivatives(s, t > 0 ? t - 1 : 0, mine, b, jacobian, g_states);
-    for (int i = mine; i < s.din(); i += rows) {
-      if (i != mine) row = read_derivatives(s, t, i, b, jacobian, g_states);
+  auto step = [&](int t, const Derivatives<S, kAhead>& first) {
+    S *here = memory + t % 2 * kept * kTogether + lane, *later = memory + (t + 1) % 2 * kept * kTogether + lane;
+    auto add = [&](int i, const Derivatives<S, kAhead>& row) {
       S sum = row.direct;
 #pragma unroll
-      for (int d = 0; d < kAhead<S>; ++d) {
-        if (d < s.dx) sum += row.by_input[d] * later[d * kTogether];
-      }
-      for (int d = kAhead<S>; d < s.dx && t + 1 < s.steps; ++d) {
+      for (int d = 0; d < kAhead; ++d) sum += row.by_input[d] * later[d * kTogether];
+      for (int d = kAhead; d < s.dx && t + 1 < s.steps; ++d) {
         sum += jacobian[((int64_t(t) * s.dx + d) * s.din() + i) * s.batch + b] * later[d * kTogether];
       }
       if (i < s.dx) here[i * kTogether] = sum;
       g[(int64_t(t) * s.din() + i) * s.batch + b] = sum;
-    }
-    row = next;
+    };
+    add(mine, first);
+    for (int i = mine + rows; i < s.din(); i += rows) add(i, read_derivatives<kAhead>(s, t, i, b, jacobian, g_states));
     __syncthreads();
+  };
+  Derivatives<S, kAhead> ahead[kStepsAhead<S>];
+#pragma unroll
+  for (int j = 0; j < kStepsAhead<S>; ++j) ahead[j] = read_derivatives<kAhead>(s, s.steps - 1 - j, mine, b, jacobian, g_states);
+  for (int last = s.steps - 1; last >= 0; last -= kStepsAhead<S>) {
+#pragma unroll
+    for (int j = 0; j < kStepsAhead<S>; ++j) {
+      if (last - j < 0) break;
+      step(last - j, ahead[j]);
+      ahead[j] = read_derivatives<kAhead>(s, last - j - kStepsAhead<S>, mine, b, jacobian, g_states);
+    }
   }
 }
 

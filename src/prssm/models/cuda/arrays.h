@@ -31,6 +31,7 @@ template <class S>
 struct Matrix {
   const S* first;
   int rows;
+  __device__ bool has(int p, int) const { return p < rows; }
   __device__ Row<S> row(int p, int) const { return {first + 4 * p, 4 * rows, 0}; }
   __device__ const S* column(int quad, int tile) const { return first + 4 * (quad * rows + 4 * tile); }
 };
@@ -41,6 +42,7 @@ struct Triangle {
   const S* first;
   int tiles;
   bool upper;
+  __device__ bool has(int p, int quad) const { return p < 4 * tiles && (upper ? p / 4 <= quad : p / 4 >= quad); }
   __device__ int row_begin(int tile) const { return upper ? tile : 0; }
   __device__ int row_end(int tile) const { return upper ? tiles : tile + 1; }
   __device__ int column_begin(int quad) const { return upper ? 0 : quad; }

@@ -18,6 +18,10 @@ struct Mistake {
   std::string message;
 };
 
+inline ffi::Error said(const Mistake& mistake) {
+  return ffi::Error::InvalidArgument("prssm CUDA rollout: " + mistake.message);
+}
+
 // `sizes` are those of Python's Shape; jax.vmap puts an axis of models in front of all arrays.
 template <class S>
 class Call {

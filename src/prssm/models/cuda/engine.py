@@ -18,7 +18,6 @@ from prssm.models.native.engine import Arrays, arrays_of, not_compiled
 from prssm.models.transition import Dynamics
 
 STRETCHES = 33  # of time, whose sums are made side by side
-WARP = 32  # threads of a GPU that walk together
 
 
 def why_not(dynamics: Dynamics) -> str | None:
@@ -29,7 +28,7 @@ def why_not(dynamics: Dynamics) -> str | None:
         return reason
     dx, (_, points, din) = len(dynamics.gp.mean), dynamics.gp.zeta.shape
     shape = Shape(dx, din - dx, points, 1, 1, dynamics.gp.spread is not None, dynamics.gp.mean.ndim == 3)
-    if _points_per_thread(shape, np.dtype(np.float64)) == 0:
+    if _slice_trajectories(shape, np.dtype(np.float64)) == 0:
         return f"{points} inducing points need more shared memory than this GPU has"
     return None
 
@@ -68,15 +67,15 @@ _run.defvjp(_forward, _backward)
 def _adjoint(arrays: Arrays, shape: Shape, states: Array, g_states: Array) -> tuple[Array, Array, Array, Array]:
     """Cotangents of all states and inputs, deviations, and sums over points: in slices, and for each trajectory's mean."""
     dx, din, batch, later, kind = shape.dx, shape.din, shape.batch, shape.steps - 1, arrays.eps.dtype
-    points, stretches = _points_per_thread(shape, kind), max(1, min(STRETCHES, later))
-    slices = stretches * -(-batch // (WARP * points))
+    stretches = max(1, min(STRETCHES, later))
+    slices = stretches * -(-batch // _slice_trajectories(shape, kind))
     results = [(shape.steps, din, batch), (later, dx, batch), (later, dx, din, batch),
                (slices, dx, shape.sums),
                (stretches, dx, shape.points, batch) if shape.own_mean else (stretches, 0)]
     call = _library_function(library.BACKWARD, [jax.ShapeDtypeStruct(size, kind) for size in results])
     g, deviation, _, sums, g_own_mean = call(
         states, arrays.u, arrays.eps, *laid_out(arrays, shape), g_states, sizes=np.asarray(shape, np.int64),
-        points=np.int64(points), stretches=np.int64(stretches))  # the third result is where the kernels leave slopes
+        stretches=np.int64(stretches))  # the third result is where the kernels leave slopes
     return g, deviation, sums, g_own_mean
 
 
@@ -85,5 +84,6 @@ def _library_function(name: str, results: jax.ShapeDtypeStruct | list[jax.ShapeD
     return jax.ffi.ffi_call(name, results, vmap_method="broadcast_all")
 
 
-def _points_per_thread(shape: Shape, kind: np.dtype) -> int:
-    return library.gradient_points(shape.dx, shape.du, shape.points, bool(shape.spread), bool(shape.own_mean), kind.itemsize)
+def _slice_trajectories(shape: Shape, kind: np.dtype) -> int:
+    return library.slice_trajectories(shape.dx, shape.du, shape.points, bool(shape.spread), bool(shape.own_mean),
+                                      kind.itemsize)

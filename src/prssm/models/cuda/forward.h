@@ -20,15 +20,15 @@ struct Trajectories {
   }
 };
 
-// The parameters of one latent dimension, which a warp keeps in shared memory where they fit.
-__host__ __device__ inline int64_t dimension_numbers(const Shape& s) {
-  return s.padded() * (s.columns() + 2) + 32 * s.triangle() + 2 * s.columns();
+// How many numbers of one latent dimension a warp keeps in shared memory: matrices and vectors, and inducing inputs.
+__host__ __device__ inline int matrix_numbers(const Shape& s) {
+  return 2 * s.padded() + 32 * s.triangle() + 2 * s.columns();
 }
+__host__ __device__ inline int input_numbers(const Shape& s) { return s.padded() * s.columns(); }
 
-// How many numbers a block keeps in shared memory.
-__host__ __device__ inline int64_t forward_numbers(const Shape& s, int points, int warps, bool resident) {
-  const int64_t working = int64_t(points) * (2 * s.padded() * warps + 2 * s.columns());
-  return working + (resident ? warps * dimension_numbers(s) : 0);
+// How many numbers a block works with in shared memory.
+__host__ __device__ inline int64_t forward_numbers(const Shape& s, int points, int warps) {
+  return int64_t(points) * (2 * s.padded() * warps + 2 * s.columns());
 }
 
 // N trajectories, `apart` from each other; those beyond the batch repeat the last one.
@@ -40,22 +40,27 @@ __device__ Points<N> trajectories_from(int first, int apart, const Shape& s, int
   return at;
 }
 
-// The same dimension with its parameters in shared memory; `memory` moves on. One warp copies.
+// A copy by one warp.
+template <class S>
+__device__ const S* resident(const S* from, int count, S* to) {
+  for (int i = threadIdx.x % kWarp; i < count; i += kWarp) to[i] = from[i];
+  __syncwarp();
+  return to;
+}
+
+// The same dimension with matrices and vectors in shared memory.
 template <class S>
 __device__ Dimension<S> resident_copy(Dimension<S> f, const Shape& s, S* memory) {
   auto copied = [&](const S* from, int count) {
     S* const to = memory;
-    for (int i = threadIdx.x % kWarp; i < count; i += kWarp) to[i] = from[i];
     memory += (count + 3) / 4 * 4;
-    return to;
+    return resident(from, count, to);
   };
-  f.zeta_scaled.first = copied(f.zeta_scaled.first, s.padded() * s.columns());
   f.white.first = copied(f.white.first, 16 * s.triangle());
   if (s.spread) f.spread.first = copied(f.spread.first, 16 * s.triangle());
   f.zeta_norm = copied(f.zeta_norm, s.padded()), f.scale = copied(f.scale, s.columns());
   f.weight = copied(f.weight, s.din());
   if (!s.own_mean) f.mean = copied(f.mean, s.padded());
-  __syncwarp();
   return f;
 }
 
@@ -72,49 +77,77 @@ struct FourWide {
   }
 };
 
-// sum_i M_pi x_i over the tiles from `begin` to `end`.
-template <class S, int N, class M>
-__device__ Wide<S, N> row_times(const M& matrix, int p, const Wide<S, N>* x, int begin, int end) {
-  Wide<S, N> sum = {};
-  Row<S> row = matrix.row(p, begin);
-#pragma unroll 4
-  for (int quad = begin; quad < end; ++quad, row.next()) {
-    const Four<S> entries = four(row.at);
-    const FourWide<S, N> here(x + 4 * quad);
+// sum_r += M_pi x_i for the four columns of a tile and the rows p = first, first + 32, .. where there are any.
+template <int kRows, class S, int N, class M>
+__device__ void add_row_parts(const M& matrix, int first, int quad, const Row<S>& row, const FourWide<S, N>& x, Wide<S, N>* sum) {
 #pragma unroll
-    for (int l = 0; l < 4; ++l) sum += entries.v[l] * here[l];
+  for (int r = 0; r < kRows; ++r) {
+    if (!matrix.has(first + r * kWarp, quad)) continue;
+    const Four<S> entries = four(row.at + 4 * kWarp * r);
+#pragma unroll
+    for (int l = 0; l < 4; ++l) sum[r] += entries.v[l] * x[l];
   }
-  return sum;
+}
+
+// use(p, sum_p) for the rows of a thread, kRows at a time, so that what is loaded of a vector serves all of them;
+// add(first, sums) adds up those from `first` on.
+template <int kRows, class S, int N, class Add, class Use>
+__device__ void for_rows(const Shape& s, Add add, Use use) {
+  for (int first = threadIdx.x % kWarp; first < s.padded(); first += kRows * kWarp) {
+    Wide<S, N> sum[kRows] = {};
+    add(first, sum);
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      if (first + r * kWarp < s.padded()) use(first + r * kWarp, sum[r]);
+    }
+  }
+}
+
+// use(p, (M x)_p) for the rows of a thread.
+template <int kRows, class S, int N, class Use>
+__device__ void rows_times(const Shape& s, const Triangle<S>& matrix, const Wide<S, N>* x, Use use) {
+  for_rows<kRows, S, N>(s, [&](int first, Wide<S, N>* sum) {
+    Row<S> row = matrix.row(first, 0);
+#pragma unroll 4
+    for (int quad = 0; quad < matrix.tiles; ++quad, row.next()) {
+      add_row_parts<kRows>(matrix, first, quad, row, FourWide<S, N>(x + 4 * quad), sum);
+    }
+  }, use);
+}
+
+// k_p = k(zeta_p, xu) for the rows of a thread, the square of the distance multiplied out.
+template <int kRows, class S, int N>
+__device__ void row_covariances(const Dimension<S>& f, const Shape& s, const Wide<S, N>* xu, Wide<S, N>* k) {
+  Wide<S, N> norm;
+  for_rows<kRows, S, N>(s, [&](int first, Wide<S, N>* product) {
+    norm = {};
+    Row<S> row = f.zeta_scaled.row(first, 0);
+#pragma unroll 2
+    for (int quad = 0; quad < s.quads(); ++quad, row.next()) {
+      const Four<S> scale = four(f.scale + 4 * quad);
+      const FourWide<S, N> here(xu + 4 * quad);
+      add_row_parts<kRows>(f.zeta_scaled, first, quad, row, here, product);
+#pragma unroll
+      for (int l = 0; l < 4; ++l) norm += S(0.5) * ((scale.v[l] * here[l]) * (scale.v[l] * here[l]));
+    }
+  }, [&](int p, const Wide<S, N>& product) {
+    k[p] = f.variance * at_most_one_exp(product - norm - all<S, N>(f.zeta_norm[p]));
+  });
 }
 
 // x_{t+1} in one latent dimension by one warp, its threads sharing the rows of the matrices. `k` and `a` are shared memory.
-template <class S, int N>
+template <int kRows, class S, int N>
 __device__ Wide<S, N> next_state(const Dimension<S>& f, const Shape& s, const Points<N>& now, const Wide<S, N>* xu,
                                  const Wide<S, N>& eps, Wide<S, N>* k, Wide<S, N>* a) {
-  const int lane = threadIdx.x % kWarp;
-  Wide<S, N> norm = {}, squares = {}, said = {}, mean = {};
-#pragma unroll 2
-  for (int quad = 0; quad < s.quads(); ++quad) {
-    const Four<S> scale = four(f.scale + 4 * quad);
-    const FourWide<S, N> here(xu + 4 * quad);
-#pragma unroll
-    for (int l = 0; l < 4; ++l) norm += S(0.5) * ((scale.v[l] * here[l]) * (scale.v[l] * here[l]));
-  }
-  for (int p = lane; p < s.padded(); p += kWarp) {
-    const Wide<S, N> product = row_times<S, N>(f.zeta_scaled, p, xu, 0, s.quads());
-    k[p] = f.variance * at_most_one_exp(product - norm - all<S, N>(f.zeta_norm[p]));
-  }
+  Wide<S, N> squares = {}, said = {}, mean = {};
+  row_covariances<kRows>(f, s, xu, k);
   __syncwarp();
-  for (int p = lane; p < s.padded(); p += kWarp) {
-    const Wide<S, N> x = row_times<S, N>(f.white, p, k, 0, f.white.row_end(p / 4));
+  rows_times<kRows>(s, f.white, k, [&](int p, const Wide<S, N>& x) {
     a[p] = x, squares += x * x, mean += mean_of(f, s, p, now) * x;
-  }
+  });
   __syncwarp();
-  for (int p = lane; s.spread && p < s.padded(); p += kWarp) {
-    const Wide<S, N> x = row_times<S, N>(f.spread, p, a, f.spread.row_begin(p / 4), s.tiles());
-    said += x * x;
-  }
-  for (int i = lane; i < s.din(); i += kWarp) mean += f.weight[i] * xu[i];
+  if (s.spread) rows_times<kRows>(s, f.spread, a, [&](int, const Wide<S, N>& x) { said += x * x; });
+  for (int i = threadIdx.x % kWarp; i < s.din(); i += kWarp) mean += f.weight[i] * xu[i];
 #pragma unroll
   for (int apart = 1; apart < kWarp; apart *= 2) {
     squares += swapped<kWarp>(squares, apart), said += swapped<kWarp>(said, apart), mean += swapped<kWarp>(mean, apart);
@@ -123,15 +156,17 @@ __device__ Wide<S, N> next_state(const Dimension<S>& f, const Shape& s, const Po
   return mean + all<S, N>(f.bias) + root(variance) * eps;
 }
 
-// Grid (blocks of N trajectories, models). A warp takes one latent dimension after another, or keeps one, `resident`.
-template <class S, int N>
+// Grid (blocks of N trajectories, models). A warp takes one latent dimension after another, or one only, which it then keeps,
+// `kResident`, with the inducing inputs of the first `inputs` warps. A thread takes kRows rows at a time.
+template <class S, int N, int kRows, bool kResident>
 __global__ void __launch_bounds__(kWarp * kForwardWarps)
-forward(Shape s, Given<S> given, Trajectories<S> everything, bool resident) {
+forward(Shape s, Given<S> given, Trajectories<S> everything, int inputs) {
   const Trajectories<S> run = everything.of_model(s, blockIdx.y);
   const int warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp, lane = threadIdx.x % kWarp;
   Wide<S, N>* memory = shared_memory<Wide<S, N>>();
   Wide<S, N>*k = memory + 2 * warp * s.padded(), *a = k + s.padded();
-  Wide<S, N>*xu = memory + 2 * warps * s.padded(), *following = xu + s.columns();
+  Wide<S, N>* const buffers = memory + 2 * warps * s.padded();
+  Wide<S, N>*xu = buffers, *following = buffers + s.columns();
   Points<N> now = trajectories_from<N>(blockIdx.x * N, 1, s, 0);
   for (int i = threadIdx.x; i < s.columns(); i += blockDim.x) {
     xu[i] = following[i] = {};
@@ -140,16 +175,21 @@ forward(Shape s, Given<S> given, Trajectories<S> everything, bool resident) {
   }
   int known = warp;
   Dimension<S> f = given.dimension(s, blockIdx.y, known);
-  S* const parameters = reinterpret_cast<S*>(following + s.columns());
-  if (resident) f = resident_copy(f, s, parameters + warp * dimension_numbers(s));
+  S* const parameters = reinterpret_cast<S*>(buffers + 2 * s.columns());
+  if constexpr (kResident) {
+    f = resident_copy(f, s, parameters + warp * matrix_numbers(s));
+    S* const kept = parameters + warps * matrix_numbers(s) + warp * input_numbers(s);
+    if (warp < inputs) f.zeta_scaled.first = resident(f.zeta_scaled.first, input_numbers(s), kept);
+  }
   for (int t = 0; t + 1 < s.steps; ++t) {
     const Points<N> next = trajectories_from<N>(blockIdx.x * N, 1, s, t + 1);
     const int input = threadIdx.x;  // read ahead, as memory is far away
     const Wide<S, N> ahead = input < s.du ? read(run.u, next, s.du, input, s.batch) : Wide<S, N>{};
     __syncthreads();
     for (int d = warp; d < s.dx; d += warps) {
-      if (d != known) f = given.dimension(s, blockIdx.y, known = d);
-      const Wide<S, N> x = next_state(f, s, now, xu, read(run.eps, now, s.dx, d, s.batch), k, a);
+      if (!kResident && d != known) f = given.dimension(s, blockIdx.y, known = d);
+      const Wide<S, N> eps = read(run.eps, now, s.dx, d, s.batch);
+      const Wide<S, N> x = next_state<kRows>(f, s, now, xu, eps, k, a);
       if (lane == 0) following[d] = x, write(run.states, next, s.dx, d, s.batch, x);
     }
     if (input < s.du) following[s.dx + input] = ahead;
@@ -157,8 +197,7 @@ forward(Shape s, Given<S> given, Trajectories<S> everything, bool resident) {
       following[s.dx + i] = read(run.u, next, s.du, i, s.batch);
     }
     now = next;
-    Wide<S, N>* const before = xu;
-    xu = following, following = before;
+    xu = buffers + (t % 2 ? 0 : s.columns()), following = buffers + (t % 2 ? s.columns() : 0);
   }
 }
 

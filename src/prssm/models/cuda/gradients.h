@@ -26,6 +26,18 @@ __host__ __device__ inline int64_t gradients_numbers(const Shape& s, int points,
          kWarp * s.din();
 }
 
+// Of twice `kCount` numbers each thread keeps one half, which it adds to the same half of the thread that keeps the other.
+template <int kCount, class S>
+__device__ void add_halves(S* x, int split) {
+  constexpr int kApart = kCount / 2;
+  const bool upper = split & kApart;
+#pragma unroll
+  for (int e = 0; e < kCount; ++e) {
+    const S mine = upper ? x[e + kCount] : x[e], other = upper ? x[e] : x[e + kCount];
+    x[e] = mine + swapped<kSplit>(other, kApart);
+  }
+}
+
 // sums[row][column] += sum_n rows[row][n] columns[column][n], four by four.
 template <class S>
 __device__ void add_products(const S* rows, const S* columns, int n, S* sums) {
@@ -38,12 +50,9 @@ __device__ void add_products(const S* rows, const S* columns, int n, S* sums) {
 #pragma unroll
     for (int e = 0; e < 64; ++e) sum[e / 16][e / 4 % 4] += row[e / 16].v[e % 4] * column[e / 4 % 4].v[e % 4];
   }
-#pragma unroll
-  for (int e = 0; e < 16; ++e) {
-#pragma unroll
-    for (int apart = 1; apart < kSplit; apart *= 2) sum[e / 4][e % 4] += swapped<kSplit>(sum[e / 4][e % 4], apart);
-    if (e % kSplit == split) sums[e] += sum[e / 4][e % 4];
-  }
+  S* const all = &sum[0][0];
+  add_halves<8>(all, split), add_halves<4>(all, split), add_halves<2>(all, split);
+  sums[2 * split] += all[0], sums[2 * split + 1] += all[1];
 }
 
 // One team's work on one latent dimension: `c` serves as the sum of g a over time where each trajectory has its own mean.

@@ -2,8 +2,10 @@
 #include <type_traits>
 
 #include "call.h"
+#include "forward_held.h"
 #include "forward_many.h"
 #include "gradients.h"
+#include "whitener_call.h"
 
 namespace prssm {
 namespace {
@@ -41,10 +43,32 @@ int best_points(int warps, Bytes bytes) {
   return best;
 }
 
+// work(T) with the number of tiles as a constant, where there are so few that vectors stay in registers and `bytes` of shared
+// memory are there; else false.
+template <int T = 1, class Work>
+bool with_held(const Shape& s, int64_t bytes, Work work) {
+  if constexpr (T > kHeldTiles) {
+    return false;
+  } else {
+    if (s.tiles() != T) return with_held<T + 1>(s, bytes, work);
+    if (bytes > shared_memory_limit()) return false;
+    work(std::integral_constant<int, T>());
+    return true;
+  }
+}
+
 // Runs the recursion with several trajectories to a thread; false where there are too few of them.
 template <class S>
 bool run_many(Stream stream, const Call<S>& call, int warps, const Trajectories<S>& run) {
   const Shape& s = call.shape;
+  const dim3 held{blocks_for(s.batch, kWarp * kHeldPoints), static_cast<unsigned>(call.models)};
+  const int64_t held_bytes = forward_held_numbers(s) * int64_t(sizeof(S));
+  if (held.x * call.models >= processors() && with_held(s, held_bytes, [&](auto tiles) {
+        expect(launch(forward_held<S, kHeldPoints, tiles()>, held, kWarp * warps, held_bytes, stream, s, call.given(), run),
+               "forward_held");
+      })) {
+    return true;
+  }
   for (const int points : {4, 2}) {
     const dim3 grid{blocks_for(s.batch, kWarp * points), static_cast<unsigned>(call.models)};
     const int64_t bytes = forward_many_numbers(s, points, warps) * int64_t(sizeof(S));
@@ -64,47 +88,77 @@ void run_forward(Stream stream, const Call<S>& call) {
   const Trajectories<S> run{call.in(0), call.in(1), call.in(2), call.out(0, call.models * s.steps * s.dx * s.batch)};
   if (run_many(stream, call, warps, run)) return;
   int points = 4;  // of a block: an entry of a matrix, loaded once, serves them all
-  bool resident = s.dx <= warps;
-  auto blocks = [&] { return call.models * blocks_for(s.batch, points); };
-  auto bytes = [&] { return forward_numbers(s, points, warps, resident) * int64_t(sizeof(S)); };
-  while (points > 1 && blocks() < kBlocksWanted * processors()) points /= 2;
-  resident = resident && bytes() <= shared_memory_limit();
-  while (points > 1 && bytes() > shared_memory_limit()) points /= 2;
+  auto working = [&] { return forward_numbers(s, points, warps); };
+  const int64_t limit = shared_memory_limit() / int64_t(sizeof(S));
+  while (points > 1 && call.models * blocks_for(s.batch, points) < kBlocksWanted * processors()) points /= 2;
+  const int64_t matrices = warps * int64_t(matrix_numbers(s));
+  const bool resident = s.dx <= warps && working() + matrices <= limit;
+  while (points > 1 && working() > limit) points /= 2;
+  const int64_t left = (limit - working() - matrices) / input_numbers(s);
+  const int inputs = resident ? static_cast<int>(left < warps ? left : warps) : 0;
+  const int64_t numbers = working() + (resident ? matrices + inputs * int64_t(input_numbers(s)) : 0);
   const dim3 grid{blocks_for(s.batch, points), static_cast<unsigned>(call.models)};
   with_points(points, [&](auto n) {
-    expect(launch(forward<S, n()>, grid, kWarp * warps, bytes(), stream, s, call.given(), run, resident), "forward");
+    const auto kernel = s.padded() > kWarp ? (resident ? forward<S, n(), 2, true> : forward<S, n(), 2, false>)
+                                           : (resident ? forward<S, n(), 1, true> : forward<S, n(), 1, false>);
+    expect(launch(kernel, grid, kWarp * warps, numbers * int64_t(sizeof(S)), stream, s, call.given(), run, inputs), "forward");
+  });
+}
+
+// Slopes of all steps, in `jacobian`, and deviations.
+template <class S>
+void run_linearise(Stream stream, const Call<S>& call, const Trajectories<S>& run, S* jacobian, S* deviation) {
+  const Shape& s = call.shape;
+  const int64_t points = int64_t(s.steps - 1) * s.batch;
+  const int warps = team(s);
+  auto bytes = [&](int count) { return linearise_numbers(s, count, warps) * int64_t(sizeof(S)); };
+  if (points == 0) return;
+  with_points(best_points(warps, bytes), [&](auto k) {
+    const dim3 grid{blocks_for(points, kWarp * k()), static_cast<unsigned>(s.dx), static_cast<unsigned>(call.models)};
+    expect(launch(linearise<S, k()>, grid, kWarp * warps, bytes(k()), stream, s, call.given(), run, jacobian, deviation),
+           "linearise");
   });
 }
 
 template <class S>
-void run_backward(Stream stream, const Call<S>& call, int points, int stretches) {
+void run_cotangents(Stream stream, const Call<S>& call, const S* jacobian, S* g) {
+  const Shape& s = call.shape;
+  const dim3 grid{blocks_for(s.batch, kTogether), static_cast<unsigned>(call.models)};
+  const int rows = s.din() < kCotangentRows ? s.din() : kCotangentRows;
+  auto launched = [&](auto ahead) {
+    const int64_t bytes = 2 * cotangent_rows(s, ahead()) * kTogether * int64_t(sizeof(S));
+    expect(launch(cotangents<S, ahead()>, grid, kTogether * rows, bytes, stream, s, jacobian, call.in(kArguments), g),
+           "cotangents");
+  };
+  if (s.dx <= 4) launched(std::integral_constant<int, 4>());
+  else if (s.dx <= 8) launched(std::integral_constant<int, 8>());
+  else launched(std::integral_constant<int, 16>());
+}
+
+// How many trajectories a slice of `gradients` has; 0 where the shared memory is too small for even a few.
+template <class S>
+int slice_trajectories(const Shape& s) {
+  const int warps = team(s);
+  return kWarp * best_points(warps, [&](int count) { return gradients_numbers(s, count, warps) * int64_t(sizeof(S)); });
+}
+
+template <class S>
+void run_backward(Stream stream, const Call<S>& call, int stretches) {
   const Shape& s = call.shape;
   const int64_t n = call.models, B = s.batch, later = s.steps - 1;
-  if (points < 1 || stretches < 1) throw Mistake{"expected at least one point and stretch"};
-  const unsigned slices = blocks_for(B, kWarp * points) * static_cast<unsigned>(stretches);
-  const unsigned dx = static_cast<unsigned>(s.dx), models = static_cast<unsigned>(n);
+  const int together = slice_trajectories<S>(s);
+  if (together < 1 || stretches < 1) throw Mistake{"expected at least one trajectory and stretch"};
+  const unsigned slices = blocks_for(B, together) * static_cast<unsigned>(stretches), models = static_cast<unsigned>(n);
   const Trajectories<S> run{nullptr, call.in(1), call.in(2), const_cast<S*>(call.in(0))};
   S *g = call.out(0, n * s.steps * s.din() * B), *deviation = call.out(1, n * later * s.dx * B);
   S *jacobian = call.out(2, n * later * s.dx * s.din() * B), *sums = call.out(3, n * slices * s.dx * sums_size(s));
   S* g_mean = call.out(4, s.own_mean ? n * stretches * s.dx * s.points * B : 0);
-  const Given<S> given = call.given();
-  const int warps = team(s);
-  auto bytes = [&](int count) { return linearise_numbers(s, count, warps) * int64_t(sizeof(S)); };
-  const int side_by_side = best_points(warps, bytes);
-  if (later > 0) {
-    with_points(side_by_side, [&](auto k) {
-      const dim3 grid{blocks_for(later * B, kWarp * k()), dx, models};
-      expect(launch(linearise<S, k()>, grid, kWarp * warps, bytes(k()), stream, s, given, run, jacobian, deviation),
-             "linearise");
-    });
-  }
-  const int rows = s.din() < kCotangentRows ? s.din() : kCotangentRows;
-  const int64_t two_rows = 2 * s.dx * kTogether * int64_t(sizeof(S));
-  expect(launch(cotangents<S>, dim3{blocks_for(B, kTogether), models}, kTogether * rows, two_rows, stream, s,
-                static_cast<const S*>(jacobian), call.in(kArguments), g), "cotangents");
-  with_points(points, [&](auto k) {
-    const int64_t size = gradients_numbers(s, k(), warps) * int64_t(sizeof(S));
-    expect(launch(gradients<S, k()>, dim3{slices, dx, models}, kWarp * warps, size, stream, s, given, run, static_cast<const S*>(g), stretches, sums, g_mean), "gradients");
+  run_linearise(stream, call, run, jacobian, deviation);
+  run_cotangents(stream, call, static_cast<const S*>(jacobian), g);
+  with_points(together / kWarp, [&](auto k) {
+    const int64_t bytes = gradients_numbers(s, k(), team(s)) * int64_t(sizeof(S));
+    expect(launch(gradients<S, k()>, dim3{slices, static_cast<unsigned>(s.dx), models}, kWarp * team(s), bytes, stream, s,
+                  call.given(), run, static_cast<const S*>(g), stretches, sums, g_mean), "gradients");
   });
 }
 
@@ -117,7 +171,7 @@ ffi::Error checked(ffi::RemainingArgs args, ffi::RemainingRets rets, ffi::Span<c
     if (first.has_value() && first->element_type() == ffi::F32) work(Call<float>(args, rets, sizes, arguments));
     else work(Call<double>(args, rets, sizes, arguments));
   } catch (const Mistake& mistake) {
-    return ffi::Error::InvalidArgument("prssm CUDA rollout: " + mistake.message);
+    return said(mistake);
   }
   return ffi::Error::Success();
 }
@@ -127,9 +181,9 @@ ffi::Error forward_call(Stream stream, ffi::RemainingArgs args, ffi::RemainingRe
 }
 
 ffi::Error backward_call(Stream stream, ffi::RemainingArgs args, ffi::RemainingRets rets, ffi::Span<const int64_t> sizes,
-                         int64_t points, int64_t stretches) {
+                         int64_t stretches) {
   return checked(args, rets, sizes, kArguments + 1, [&](const auto& call) {
-    run_backward(stream, call, static_cast<int>(points), static_cast<int>(stretches));
+    run_backward(stream, call, static_cast<int>(stretches));
   });
 }
 
@@ -144,16 +198,22 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(prssm_cuda_forward, prssm::forward_call,
 XLA_FFI_DEFINE_HANDLER_SYMBOL(prssm_cuda_backward, prssm::backward_call,
                               prssm::ffi::Ffi::Bind().Ctx<prssm::StreamContext>().RemainingArgs().RemainingRets()
                                   .Attr<prssm::ffi::Span<const int64_t>>("sizes")
-                                  .Attr<int64_t>("points").Attr<int64_t>("stretches"),
+                                  .Attr<int64_t>("stretches"),
+                              {prssm::ffi::Traits::kCmdBufferCompatible});
+XLA_FFI_DEFINE_HANDLER_SYMBOL(prssm_cuda_whiten, prssm::whiten_call,
+                              prssm::ffi::Ffi::Bind().Ctx<prssm::StreamContext>().Arg<prssm::ffi::AnyBuffer>()
+                                  .Ret<prssm::ffi::AnyBuffer>().Ret<prssm::ffi::AnyBuffer>(),
                               {prssm::ffi::Traits::kCmdBufferCompatible});
 
-// Points of a thread of `gradients`, which Python must know to lay out its result; 0 where the shared memory is too small.
-extern "C" int64_t prssm_gradient_points(int64_t dx, int64_t du, int64_t points, bool spread, bool own_mean,
-                                         int64_t number_size) {
+// Trajectories of a slice of sums, which Python must know to lay out its result; 0 where the shared memory is too small.
+extern "C" int64_t prssm_slice_trajectories(int64_t dx, int64_t du, int64_t points, bool spread, bool own_mean,
+                                            int64_t number_size) {
   const prssm::Shape s{static_cast<int>(dx), static_cast<int>(du), static_cast<int>(points), 1, 1, spread, own_mean};
-  const int warps = prssm::team(s);
-  return prssm::best_points(warps, [&](int count) { return prssm::gradients_numbers(s, count, warps) * number_size; });
+  return number_size == 4 ? prssm::slice_trajectories<float>(s) : prssm::slice_trajectories<double>(s);
 }
+
+// Matrices of at most so many rows can be factored.
+extern "C" int64_t prssm_largest_matrix() { return prssm::kLargest; }
 
 #ifdef PRSSM_EMULATED
 #define PRSSM_CUDA_COMPILER "a C++ compiler, for tests"
