@@ -14,9 +14,9 @@ import numpy as np
 from page_sections import with_section
 
 _FLOW, _NOISE, _ROWS, _SEEDS = 0.3, 0.02, 400, 5
-_SHARED = {"latent_dim": 1, "engine": "auto"}
+_SHARED = {"latent_dim": 1, "samples": 10, "restarts": 4, "engine": "auto-single"}
 VARIANTS = {
-    "preset `paper`": _SHARED,
+    "preset `paper`, N = 10": _SHARED,
     "one function for each trajectory, linear mean, full covariance, four members": _SHARED | {
         "mean": "linear", "inducing_covariance": "full", "draws": "trajectory", "z_std": 0.3, "signal_std": 0.2,
         "lengthscale": 2.0, "process_std": 0.01, "iterations": 1000, "learning_rate": 0.02, "members": 4}}
