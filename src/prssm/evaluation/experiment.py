@@ -57,7 +57,8 @@ def blank_record(experiment: Experiment) -> dict[str, Any]:
             "label": variant.label, "preset": variant.preset, "configuration": variant.configuration(),
             "seed": experiment.seed, "outcome": OK, "reason": None, "traceback": None, "metrics": None,
             "seconds": {"fit": None, "simulate_train": None, "simulate_test": None}, "iterations": None, "training": None,
-            "findings": None, "data": None, "warmup": None, "finished": datetime.now(UTC).isoformat(timespec="seconds"), **provenance()}
+            "findings": None, "data": None, "warmup": None,
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"), **provenance()}
 
 
 def reason(error: BaseException) -> str:
