@@ -44,7 +44,7 @@ VARIANTS: dict[str, dict] = {
     "held": _HELD | _SMALL,
     "heldstep": _HELD | _SMALL | {"draws": "step"},
 }
-_ROUND = 40  # trajectories of each restart
+_TRAJECTORIES = 40  # of each restart
 
 
 def _recording(name: str) -> tuple[list, list]:
@@ -206,7 +206,7 @@ def _runs(trained, models, records) -> tuple[np.ndarray, np.ndarray]:
     means, variances = [], []
     for record in records:
         first = Mixture(models, trained.window, trained.draws).first_states(record.u, record.y[: trained.window])
-        _, outputs, _, noise = _free_runs(models, *first, record.u, jax.random.key(0), _ROUND, trained.draws)
+        _, outputs, _, noise = _free_runs(models, *first, record.u, jax.random.key(0), _TRAJECTORIES, trained.draws)
         outputs = np.asarray(outputs)
         means.append(outputs.mean(axis=3))
         variances.append(outputs.var(axis=3, ddof=1) + np.asarray(noise)[:, None])

@@ -5,8 +5,8 @@ import pytest
 
 import prssm
 from prssm.models.levels import groups_of, levels_of
-from prssm.models.order_choice import first_good
-from prssm.models.selection import HeldOut, mixed, near_best
+from prssm.models.order_choice import as_good, first_good
+from prssm.models.selection import NEAR, HeldOut, mixed
 
 SMALL = {"latent_dim": 2, "inducing": 8, "samples": 5, "batch": 4, "horizon": 30, "recognition_window": 8,
          "recognition_hidden": 4, "restarts": 2, "iterations": 400,
@@ -43,7 +43,7 @@ def test_the_simplest_level_that_is_as_good_as_the_best_wins(errors, chosen):
 @pytest.mark.parametrize(("errors", "chosen"), [([1.0, 0.9, 0.5], [2]), ([0.52, 0.6, 0.5], [0, 2]), ([np.inf, 2.0], [1]),
                                                 ([np.inf, np.inf], []), ([0.0, 5e-5, 1e-3], [0, 1])])
 def test_levels_as_good_as_the_best_are_mixed(errors, chosen):
-    assert near_best(errors) == chosen
+    assert as_good(errors, NEAR) == chosen
 
 
 def test_one_stretch_does_not_decide_alone():
@@ -87,7 +87,7 @@ def test_of_a_linear_system_the_linear_level_is_kept_and_the_level_is_saved(stra
     assert straight.held_out_["linear"]["rmse"] < 0.2
     assert set(straight.held_out_) == {"linear", "held", "free", "correlated", straight.level_}
     errors = [straight.held_out_[level]["typical"] for level in ("linear", "held", "free", "correlated")]
-    assert kept == [("linear", "held", "free", "correlated")[index] for index in near_best(errors)]
+    assert kept == [("linear", "held", "free", "correlated")[index] for index in as_good(errors, NEAR)]
     again = prssm.load(straight.save(tmp_path / "m.prssm"))
     assert (again.level_, again.held_out_) == (straight.level_, straight.held_out_)
 

@@ -141,6 +141,7 @@ def judge_orders(records: Sequence[Record], orders: Sequence[int], warmup: int, 
 
 
 def until_no_better(judge: Callable[[int], Judged], orders: Sequence[int]) -> list[Judged]:
+    """What is judged of the orders in turn, until some in a row are no better than the best before them."""
     judged: list[Judged] = []
     for index, order in enumerate(orders):
         judged.append(judge(order))
@@ -154,11 +155,16 @@ def best(judged: Sequence[Judged]) -> Judged:
     return judged[first_good([one.error for one in judged])]
 
 
-def first_good(errors: Sequence[float], tie: float = _TIE) -> int:
-    """Index of the first error within `tie` of the smallest, relative to it; one that is not finite is no candidate."""
+def first_good(errors: Sequence[float]) -> int:
+    """Index of the first error that is as good as the smallest; the first of all where none is finite."""
+    return next(iter(as_good(errors, _TIE)), 0)
+
+
+def as_good(errors: Sequence[float], tie: float) -> list[int]:
+    """Indices of all errors within `tie` of the smallest, relative to it; one that is not finite is no candidate."""
     finite = [error if np.isfinite(error) else np.inf for error in errors]
-    good = min(finite) * (1.0 + tie) + _EXACT
-    return next(index for index, error in enumerate(finite) if error <= good)
+    limit = min(finite) * (1.0 + tie) + _EXACT
+    return [index for index, error in enumerate(finite) if np.isfinite(error) and error <= limit]
 
 
 def information(records: Sequence[Record], order: int, starts: int) -> float:

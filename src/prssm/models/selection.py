@@ -12,10 +12,10 @@ from prssm.models.calibration import Calibration
 from prssm.models.elbo import Draws, StateSpaceModel
 from prssm.models.levels import Group, Level
 from prssm.models.mixture import Mixture
+from prssm.models.order_choice import as_good
 from prssm.training.log import TrainingLog
 
-_NEAR = 0.05  # levels whose held-out errors are this close to the smallest, relative to it, are mixed
-_EXACT = 1e-4  # and so are those whose errors are below this fraction of the output's deviation
+NEAR = 0.05  # levels whose held-out errors are this close to the smallest, relative to it, are mixed
 _SAMPLES = 200  # trajectories of a free run over a held-out stretch
 
 
@@ -114,19 +114,13 @@ def choose(trained: Trained, levels: Sequence[Level], seed: int) -> Choice:
     Without held-out data: the second of several levels, which stays near its linear start.
     """
     held_out = [trained.held_out(level, seed) for level in levels]
-    chosen = near_best([result.typical for result in held_out]) or [min(1, len(levels) - 1)]
+    chosen = as_good([result.typical for result in held_out], NEAR) or [min(1, len(levels) - 1)]
     name, result = "+".join(levels[index].name for index in chosen), mixed([held_out[index] for index in chosen])
     scored = [(level.name, found) for level, found in zip(levels, held_out, strict=True)] + [(name, result)]
     scores = {name: {"typical": found.typical, "rmse": found.rmse, "inside": found.inside}
               for name, found in scored if np.isfinite(found.rmse)}
     calibration = Calibration.fit(*result) if result.errors else Calibration.none(trained.models.log_output_std.shape[1])
     return Choice(name, scores, calibration, _members(trained, [levels[index] for index in chosen]))
-
-
-def near_best(errors: Sequence[float]) -> list[int]:
-    """Indices of all errors within `_NEAR` of the smallest; none where no error is finite."""
-    limit = min(errors) * (1.0 + _NEAR) + _EXACT
-    return [index for index, error in enumerate(errors) if np.isfinite(error) and error <= limit]
 
 
 def _members(trained: Trained, levels: Sequence[Level]) -> np.ndarray:
