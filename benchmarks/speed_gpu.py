@@ -26,6 +26,7 @@ from speed_work import LARGE, REFERENCE, Work, make, objective
 from prssm.evaluation.provenance import provenance
 from prssm.foundation.precision import double_precision
 from prssm.models.cuda import library
+from prssm.models.elbo import Draws
 from prssm.models.rollout import rollout
 
 RESTARTS = 64
@@ -34,9 +35,9 @@ ENGINES = ("scan", "adjoint", "cuda", "cuda-single")  # the first is the oracle
 WORKS = {"R": (REFERENCE, 1), "S": (LARGE, 1), f"{RESTARTS} restarts of R": (REFERENCE, RESTARTS)}
 
 
-def value_and_gradient(work: Work, restarts: int, engine: str) -> tuple[Callable, tuple]:
+def value_and_gradient(work: Work, restarts: int, engine: str, draws: Draws = "step") -> tuple[Callable, tuple]:
     """The function and its arguments; many restarts differ in their parameters and share data and noise, as in training."""
-    models, data, plan = [make(work, seed)[0] for seed in range(restarts)], make(work)[1], objective(work, engine)
+    models, data, plan = [make(work, seed)[0] for seed in range(restarts)], make(work)[1], objective(work, engine, draws)
     function = jax.value_and_grad(lambda model, data, key: -plan(model, data, key))
     if restarts == 1:
         return function, (models[0], data, jax.random.key(0))

@@ -30,6 +30,8 @@ NOTES = """## Notes
   for plain, AVX2 and AVX-512 processors, and chooses when it runs; the variable `PRSSM_VARIANT` overrules the choice
   (`baseline`, `avx2`, `avx512`), `PRSSM_THREADS` sets the number of threads. Results do not depend on that number, to the
   last bit.
+- The CUDA kernels are tested by emulation on the CPU, on a GPU against the oracle (the table of agreement), and under
+  compute-sanitizer (out of bounds, races, barriers) by `python benchmarks/sanitize_cuda.py`, without a finding.
 - The tests of the native engine have been run once under AddressSanitizer and UndefinedBehaviorSanitizer, without a
   finding, by
 
