@@ -19,9 +19,12 @@ import numpy as np
 _FREE = {"complexity": "free", "folds": 0, "restarts": 16, "members": 16}
 _CORRELATED = _FREE | {"complexity": "correlated"}
 _HELD = _FREE | {"complexity": "held", "restarts": 32}  # of which it takes half
-_SMALL = {"latent_dim": 4, "samples": 10}
+_OLD = {"inducing": 20, "batch": 10, "iterations": 1000}  # before fewer inducing points and longer training
+_SMALL = _OLD | {"latent_dim": 4, "samples": 10}
+_SIX = _OLD | {"latent_dim": 6, "samples": 4}
+_LONG = {"iterations": 2000}
 VARIANTS: dict[str, dict] = {
-    "choice": {"restarts": 12},
+    "choice": {},
     "base": _FREE | _SMALL,
     "step": _FREE | _SMALL | {"draws": "step"},
     "long": _FREE | _SMALL | {"iterations": 2000},
@@ -43,6 +46,24 @@ VARIANTS: dict[str, dict] = {
     "dx6corrstep": _CORRELATED | _SMALL | {"latent_dim": 6, "draws": "step"},
     "held": _HELD | _SMALL,
     "heldstep": _HELD | _SMALL | {"draws": "step"},
+    "six": _FREE | _SIX,
+    "sixlong": _FREE | _SIX | _LONG,
+    "sixsteplong": _FREE | _SIX | _LONG | {"draws": "step"},
+    "sixlr05long": _FREE | _SIX | _LONG | {"learning_rate": 0.05},
+    "sixh200": _FREE | _SIX | {"horizon": 200},
+    "sixb30": _FREE | _SIX | {"batch": 30},
+    "sixp10": _FREE | _SIX | {"inducing": 10},
+    "sixp6": _FREE | _SIX | {"inducing": 6},
+    "sixp10long": _FREE | _SIX | _LONG | {"inducing": 10},
+    "sixp10b30n2": _FREE | _SIX | {"inducing": 10, "batch": 30, "samples": 2},
+    "sixn2b20long": _FREE | _SIX | _LONG | {"batch": 20, "samples": 2},
+    "now": _FREE,
+    "sixcorr": _CORRELATED | _SIX,
+    "sixcorrp10long": _CORRELATED | _SIX | _LONG | {"inducing": 10},
+    "nowcorr": _CORRELATED,
+    "nowheld": _HELD,
+    "nowheldprior1": _HELD | {"prior_std": 0.1},
+    "nowheldcorr": _HELD | {"complexity": "held-correlated"},
 }
 _TRAJECTORIES = 40  # of each restart
 

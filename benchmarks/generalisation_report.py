@@ -16,9 +16,10 @@ from scipy.stats import norm, t
 
 from prssm.models.calibration import Calibration
 from prssm.models.correlation import independent_looks
+from prssm.models.levels import levels_of
 from prssm.models.selection import HeldOut, mixed
 
-LEVELS = ("linear", "held", "free", "correlated")
+LEVELS = tuple(level.name for level in levels_of("auto", 1.0))
 TASKS = ("actuator", "ballbeam", "drives", "furnace", "dryer", "cascaded_tanks", "ced1", "ced2", "duffing", "drift", "valve",
          "quad", "drives_sim", "tanks_sim")
 TRAININGS = {
@@ -28,7 +29,17 @@ TRAININGS = {
     "steplong": "the same, 2000 iterations", "stepn4": "the same, N = 4", "dx6step": "the same, 6 states",
     "dx6stepn4": "the same, 6 states, N = 4", "dx8step": "the same, 8 states", "corr": "correlated noise",
     "corrstep": "the same, a new function at every step", "dx6corrstep": "the same, 6 states", "held": "held level",
-    "heldstep": "the same, a new function at every step"}
+    "heldstep": "the same, a new function at every step", "six": "free level: 6 states, N = 4, 20 inducing points",
+    "sixlong": "2000 iterations", "sixsteplong": "2000 iterations, a new function at every step",
+    "sixlr05long": "2000 iterations, step size 0.05", "sixh200": "horizon 200", "sixb30": "30 sub-trajectories a batch",
+    "sixp10": "10 inducing points", "sixp6": "6 inducing points", "sixp10long": "10 inducing points, 2000 iterations",
+    "sixp10b30n2": "10 inducing points, 30 sub-trajectories, N = 2",
+    "sixn2b20long": "20 sub-trajectories, N = 2, 2000 iterations",
+    "now": "10 inducing points, 20 sub-trajectories, N = 2, 2000 iterations: the preset",
+    "sixcorr": "correlated noise: 6 states, N = 4, 20 inducing points",
+    "sixcorrp10long": "10 inducing points, 2000 iterations",
+    "nowcorr": "as the preset", "nowheld": "held level as the preset", "nowheldprior1": "prior of deviation 0.1",
+    "nowheldcorr": "correlated noise"}
 SIMULATED = ("duffing", "drift", "valve", "quad", "drives_sim", "tanks_sim")
 NOMINAL = (0.5, 0.8, 0.9, 0.95, 0.99)
 _MEMBERS, _MARGIN = 4, 0.1
@@ -81,7 +92,7 @@ class Study:
 
 
 Held = dict[str, HeldOut]
-MIXTURES = [picked for size in range(1, 5) for picked in combinations(LEVELS, size)]
+MIXTURES = [picked for size in range(1, len(LEVELS) + 1) for picked in combinations(LEVELS, size)]
 
 
 def near(held: Held, score: Callable[[HeldOut], float], share: float) -> tuple[str, ...]:
@@ -103,7 +114,7 @@ RULES: dict[str, Callable[[Held], tuple[str, ...]]] = {
     "the best of all mixtures by geometric mean": lambda held: best_mixture(held, lambda h: h.typical),
     "the best of all mixtures by root mean square": lambda held: best_mixture(held, lambda h: h.rmse),
     **{f"always `{level}`": (lambda held, level=level: (level,)) for level in LEVELS},
-    "always all four": lambda held: LEVELS,
+    "always all of them": lambda held: LEVELS,
 }
 
 
@@ -139,16 +150,17 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
 
 
+def _mean_error(paths: list[Path]) -> float:
+    """Geometric mean over the seeds that were run of the error of the kept restarts; not a number if none was."""
+    errors = [study.error((study.record["level"],)) for study in map(Study, paths)]
+    return float(np.exp(np.mean(np.log(errors)))) if errors else np.nan
+
+
 def training_table(folder: Path) -> str:
-    """Error of the kept restarts of one level, task by task, and the mean log ratio to the first row."""
+    """Error of one level, task by task, and the mean log ratio to the first row."""
     rows, reference = [], None
     for variant, title in TRAININGS.items():
-        errors = []
-        for task in TASKS:
-            path = folder / f"{task}-{variant}-0.npz"
-            study = Study(path) if path.exists() else None
-            level = study.record["level"] if study else ""
-            errors.append(study.error((level,)) if study else np.nan)
+        errors = [_mean_error(sorted(folder.glob(f"{task}-{variant}-*.npz"))) for task in TASKS]
         reference = errors if reference is None else reference
         ratio = np.exp(np.nanmean(np.log(np.array(errors) / reference)))
         rows.append([title, *(("not run" if np.isnan(error) else f"{error:.3f}") for error in errors), f"{ratio:.2f}"])

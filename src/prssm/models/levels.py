@@ -1,4 +1,4 @@
-"""How complex a model the data support: the same training at four levels; `selection` chooses between them.
+"""How complex a model the data support: the same training at five levels; `selection` chooses between them.
 
 Errors of real recordings are correlated in time, so that the likelihood counts the same evidence many times over and
 the ELBO prefers too complex a model. Errors on stretches that training has not seen do not lie.
@@ -22,8 +22,9 @@ class Level(NamedTuple):
 
 def levels_of(complexity: str, prior_std: float) -> list[Level]:
     """The levels that are trained, from the simplest to the most complex."""
-    every = [Level("linear", 1e3, 1e3 / prior_std**2), Level("held", 1.0, 1.0 / prior_std**2), Level("free", 1.0, 0.0),
-             Level("correlated", 1.0, 0.0, 1.0)]
+    near = 1.0 / prior_std**2
+    every = [Level("linear", 1e3, 1e3 * near), Level("held", 1.0, near), Level("held-correlated", 1.0, near, 1.0),
+             Level("free", 1.0, 0.0), Level("correlated", 1.0, 0.0, 1.0)]
     return every if complexity == "auto" else [level for level in every if level.name == complexity]
 
 
@@ -45,16 +46,17 @@ def groups_of(levels: Sequence[Level], folds: Sequence[Fold], restarts: int, fol
     """Who is trained: for each level all data and each fold.
 
     A linear model has one optimum, so one restart finds each of them; restarts that are held near the same start differ
-    little.
+    little, so half as many of them are enough.
     """
-    on_all_data = {"linear": min(linear_models, restarts), "held": max(1, restarts // 2), "free": restarts,
-                   "correlated": restarts}
     groups: list[Group] = []
     end = 0
     for level in levels:
-        most = on_all_data[level.name]
         for fold in [None, *folds]:
-            count = most if fold is None or level.name == "linear" else min(most, fold_restarts)
+            count = restarts if fold is None else min(restarts, fold_restarts)
+            if level.name == "linear":
+                count = min(linear_models, restarts)
+            elif level.anchor_precision > 0.0:
+                count = (count + 1) // 2
             groups.append(Group(level, fold, slice(end, end + count)))
             end += count
     return groups

@@ -54,10 +54,10 @@ class PRSSMConfig(Options):
     likelihood: str = option("expected", "'expected': the mean over samples of the log-likelihood; 'predictive': the "
                              "log-likelihood of the samples' mean and spread", choices=("expected", "predictive"))
     complexity: str = option("free", "how far training may go from its start: 'linear': no GP; 'held': a prior holds mean, "
-                             "emission and recognition model near the start; 'free': as in the paper; 'correlated': free, "
-                             "and the noise is correlated in time; 'auto': all of them, and a mixture of those with the "
-                             "smallest errors on held-out stretches of the training data is kept",
-                             choices=("linear", "held", "free", "correlated", "auto"))
+                             "emission and recognition model near the start; 'free': as in the paper; 'held-correlated' and "
+                             "'correlated': the same two with noise that is correlated in time; 'auto': all of them, and a "
+                             "mixture of those with the smallest errors on held-out stretches of the training data is kept",
+                             choices=("linear", "held", "held-correlated", "free", "correlated", "auto"))
     prior_std: float = option(0.03, "standard deviation of that prior", above=0)
     recognition_window: int = option(16, "L, first samples that the recognition model reads", minimum=1)
     recognition_hidden: int = option(32, "hidden units of the recognition model", minimum=1)
@@ -96,6 +96,6 @@ class PRSSMConfig(Options):
 _LATENT_DIM, _HORIZON = 6, 100
 PAPER = PRSSMConfig()
 DEFAULT = PRSSMConfig(
-    latent_dim=None, horizon=None, samples=4, mean="linear", emission="linear", start="linear", inducing_covariance="full",
-    draws="trajectory", signal_std=0.2, lengthscale=2.0, z_std=0.3, process_std=0.01, iterations=1000, learning_rate=0.02,
-    complexity="auto", folds=6, fold_restarts=3, members=4, engine="auto-single")
+    latent_dim=None, horizon=None, inducing=10, samples=2, batch=20, mean="linear", emission="linear", start="linear",
+    inducing_covariance="full", draws="trajectory", signal_std=0.2, lengthscale=2.0, z_std=0.3, process_std=0.01,
+    iterations=2000, learning_rate=0.02, complexity="auto", folds=6, fold_restarts=3, members=4, engine="auto-single")
