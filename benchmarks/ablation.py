@@ -14,14 +14,15 @@ import json
 from pathlib import Path
 
 SETS = ("actuator", "ballbeam", "drives", "furnace", "dryer", "cascaded_tanks")
-BASE = {"complexity": "held", "latent_dim": 4, "samples": 20, "iterations": 500, "signal_std": 0.1, "restarts": 8,
-        "folds": 3, "fold_restarts": 4}
-PAPER = {"complexity": "free", "start": "random", "mean": "identity", "emission": "selector",
+BASE = {"complexity": "held", "latent_dim": 4, "inducing": 20, "samples": 20, "batch": 10, "iterations": 500,
+        "signal_std": 0.1, "restarts": 8, "folds": 3, "fold_restarts": 8}  # of which the held level takes half
+FREE = {"complexity": "free", "fold_restarts": 4}
+PAPER = FREE | {"start": "random", "mean": "identity", "emission": "selector",
          "inducing_covariance": "diagonal", "draws": "step",
          "signal_std": 0.5, "z_std": 0.01, "lengthscale": 2**0.5, "process_std": 0.002, "learning_rate": 0.05}
 VARIANTS: dict[str, tuple[str, dict]] = {
     "paper": ("the paper's random start", PAPER),
-    "free": ("random walk with linear mean and emission: level 'free'", {"complexity": "free"}),
+    "free": ("random walk with linear mean and emission: level 'free'", FREE),
     "start": ("linear start, not trained", {"iterations": 0}),
     "loose": ("linear start, trained freely", {"prior_std": 1e3}),
     "held": ("linear start with a prior around it: level 'held'", {}),

@@ -20,7 +20,7 @@ from page_sections import with_section
 SIZES = (20_000, 200_000, 2_000_000)
 BUDGETS = (250, 500, 1000, 2000)  # iterations; each is a fit of its own, since the step size falls towards its end
 LENGTH = 1000  # rows of an experiment
-OPTIONS = {"complexity": "free", "folds": 0, "restarts": 1, "latent_dim": 14, "inducing": 30, "samples": 5}
+OPTIONS = {"complexity": "free", "folds": 0, "restarts": 1, "latent_dim": 14, "inducing": 30, "samples": 5, "batch": 10}
 TARGET = 0.21  # rad; the training mean has 0.28
 
 

@@ -27,7 +27,7 @@ METHODS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "constant": ("constant", "default", {}),
     "gp-narx": ("gp-narx", "sarcos", {"lags": 2}),
     "paper": ("prssm", "paper", SIZES | {"samples": 20, "batch": 5, "engine": "auto-single"}),
-    "default": ("prssm", "default", SIZES | {"samples": 10, "complexity": "free", "folds": 0}),
+    "default": ("prssm", "default", SIZES | {"samples": 10, "batch": 10, "complexity": "free", "folds": 0}),
 }
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from prssm.cli.main import main
 from prssm.foundation import storage
 
-ITERATIONS = 3000
+ITERATIONS = 1500
 TINY = ("--latent-dim", "2", "--inducing", "4", "--samples", "2", "--batch", "2", "--horizon", "20", "--restarts", "1",
         "--recognition-window", "4", "--preset", "paper", "--iterations", str(ITERATIONS))
 

@@ -114,3 +114,18 @@ def test_a_bent_system_is_not_kept_linear(straight):
     scores = model.held_out_
     assert model.level_ != "linear"
     assert min(scores["held"]["rmse"], scores["free"]["rmse"]) < 0.9 * scores["linear"]["rmse"]
+
+
+def test_held_near_its_start_a_model_still_learns_that_its_noise_is_correlated():
+    """Noise with lag-one correlation r = 0.8, which n samples tell with standard error sqrt((1 - r^2) / n)."""
+    rng, length = np.random.default_rng(3), 400
+    u, clean, noise = rng.uniform(-1, 1, length), np.zeros(length), np.zeros(length)
+    for t in range(1, length):
+        clean[t] = 0.7 * clean[t - 1] + 0.5 * u[t - 1]
+        noise[t] = 0.8 * noise[t - 1] + 0.12 * rng.normal()
+    quiet = {"complexity": "held-correlated", "folds": 0, "latent_dim": 1, "learning_rate": 0.02, "iterations": 1000}
+    model = prssm.PRSSM(**SMALL | quiet).fit(prssm.Record(u, clean + noise))
+    assert model.level_ == "held-correlated"
+    correlation = np.asarray(model.mixture_.models.correlation)[0, 0]
+    assert abs(correlation - 0.8) < 4.0 * np.sqrt((1.0 - 0.8**2) / length)
+    assert abs(model.mixture_.models.transition.mean.weight[0, 0, 0] - 0.7) < 0.1

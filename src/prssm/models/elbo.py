@@ -143,7 +143,8 @@ class Objective:
         inputs = jnp.repeat(jnp.transpose(u, (1, 2, 0)), self.samples, axis=2)  # B: sub-trajectories, then samples
         states = self._trajectories(dynamics, mean, log_std, inputs, key_noise)
         # The correlation comes in with the KL: from the beginning it would explain what the dynamics have yet to learn.
-        correlation = (0.0 if own is None else own.memory_weight * kl_weight) * model.correlation
+        # It is bounded, not scaled: a scaled one would grow far beyond what it is, and not find back in time.
+        correlation = (0.0 if own is None else own.memory_weight) * jnp.minimum(model.correlation, kl_weight)
         log_likelihood = self._expected_log_likelihood(model, states, inputs, y, correlation)
         kl_first = jnp.sum(kl_to_standard_normal(mean, log_std))
         divergence = dynamics.kl() if own is None else own.divergence(model, dynamics)
