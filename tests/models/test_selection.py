@@ -1,12 +1,14 @@
 """The choice between levels of complexity."""
 
+import equinox as eqx
 import numpy as np
 import pytest
 
 import prssm
+from prssm.models import prssm as prssm_estimator
 from prssm.models.levels import groups_of, levels_of
 from prssm.models.order_choice import as_good, first_good
-from prssm.models.selection import NEAR, HeldOut, mixed
+from prssm.models.selection import NEAR, HeldOut, Trained, _stays, mixed
 
 SMALL = {"latent_dim": 2, "inducing": 8, "samples": 5, "batch": 4, "horizon": 30, "recognition_window": 8,
          "recognition_hidden": 4, "restarts": 2, "iterations": 400,
@@ -129,3 +131,30 @@ def test_held_near_its_start_a_model_still_learns_that_its_noise_is_correlated()
     correlation = np.asarray(model.mixture_.models.correlation)[0, 0]
     assert abs(correlation - 0.8) < 4.0 * np.sqrt((1.0 - 0.8**2) / length)
     assert abs(model.mixture_.models.transition.mean.weight[0, 0, 0] - 0.7) < 0.1
+
+
+def test_a_final_model_that_runs_away_from_its_training_data_is_no_candidate():
+    """Errors of exactly the limit stay; missing values say nothing; a run that is not finite has run away."""
+    y, limit = np.array([[1.0, np.nan], [-1.0, np.nan], [np.nan, np.nan]]), np.array([2.0, 0.5])
+    assert _stays(y, np.where(np.isnan(y), 5.0, y - 2.0), limit)
+    assert not _stays(y, np.where(np.isnan(y), 5.0, y - 2.1), limit)
+    assert not _stays(y, np.full((3, 2), np.nan), limit)
+
+
+class Runaway(Trained):
+    """All final models of one level leave the data; folds know nothing of it."""
+
+    def mixture(self, members):
+        mixture = super().mixture(members)
+        group = next(group for group in self.groups if group.level.name == "linear" and group.fold is None)
+        if set(members) <= set(range(group.restarts.start, group.restarts.stop)):
+            mean = mixture.models.transition.mean
+            mixture = eqx.tree_at(lambda m: m.models.transition.mean.bias, mixture, mean.bias + 100.0)
+        return mixture
+
+
+def test_the_best_level_on_held_out_stretches_is_not_chosen_if_its_final_models_run_away(monkeypatch):
+    monkeypatch.setattr(prssm_estimator, "Trained", Runaway)
+    model = prssm.PRSSM(**SMALL | {"iterations": 100}).fit(recording())
+    assert model.held_out_["linear"]["typical"] == min(score["typical"] for score in model.held_out_.values())
+    assert "linear" not in model.level_.split("+")

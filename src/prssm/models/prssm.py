@@ -1,5 +1,6 @@
 """PR-SSM (Doerr et al., ICML 2018): the estimator. Its mathematics is in transition, rollout, recognition and elbo."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -57,7 +58,7 @@ class PRSSM(Estimator):
         starts = self._starts(of_all, groups)
         models, log = optimise_all(self._objective(cut, session), starts, _data(cut, groups, starts), self._schedule(cut),
                                    jax.random.key(config.seed), session, fingerprint(config, vars(cut).values()))
-        self._keep(models, log, groups, levels, cut.steps)
+        self._keep(models, log, groups, levels, cut.steps, records if config.complexity == "auto" else ())
 
     def _fit_stream(self, stream: Stream, scaler: Scaler, session: Session) -> None:
         """As `_fit` with nothing held out, but the windows are read from disk; starts are made from a sample of the rows."""
@@ -88,10 +89,11 @@ class PRSSM(Estimator):
         return Schedule(config.iterations, config.learning_rate, config.final_learning_rate,
                         warmup=round(config.kl_warmup * config.iterations), clip=config.gradient_clip * cut.steps)
 
-    def _keep(self, models: StateSpaceModel, log: TrainingLog, groups: list[Group], levels: list[Level], steps: int) -> None:
+    def _keep(self, models: StateSpaceModel, log: TrainingLog, groups: list[Group], levels: list[Level], steps: int,
+              records: Sequence[Record] = ()) -> None:
         """What is kept of all that was trained."""
         config = self.config_
-        trained = Trained(models, log, groups, config.members, _MARGIN * steps, self.warmup, config.draws)
+        trained = Trained(models, log, groups, config.members, _MARGIN * steps, self.warmup, config.draws, records)
         self.level_, self.held_out_, self.calibration_, members = choose(trained, levels, config.seed)
         self.mixture_, self.training_ = trained.mixture(members), replace(log, kept=int(members[0]))
 

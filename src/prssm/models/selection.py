@@ -7,6 +7,7 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
+from prssm.data.record import Record
 from prssm.foundation.errors import TrainingError
 from prssm.models.calibration import Calibration
 from prssm.models.elbo import Draws, StateSpaceModel
@@ -17,6 +18,8 @@ from prssm.training.log import TrainingLog
 
 NEAR = 0.05  # levels whose held-out errors are this close to the smallest, relative to it, are mixed
 _SAMPLES = 200  # trajectories of a free run over a held-out stretch
+_LOST = 1.5  # times the error of a constant: a final model that errs more on what it was trained on has run away
+_ROWS = 2000  # of the longest record, over which that is looked at
 
 
 class HeldOut(NamedTuple):
@@ -78,6 +81,7 @@ class Trained:
     margin: float  # of the ELBO, by which a member may be worse than the best
     window: int
     draws: Draws
+    records: Sequence[Record] = ()  # the training data, where final models are asked to stay with them
 
     def members(self, group: Group) -> np.ndarray:
         # Linear models of two orders are all kept: the ELBO would prefer the larger one (see `levels`).
@@ -87,6 +91,24 @@ class Trained:
             raise TrainingError(f"all {group.count} restarts of level {group.level.name!r} diverged; try a smaller "
                                 f"learning_rate, a shorter horizon, more restarts or fewer latent dimensions")
         return found
+
+    def final(self, level: Level) -> np.ndarray:
+        """Members of this level that were trained on all data."""
+        return self.members(next(group for group in self.groups if group.level == level and group.fold is None))
+
+    def steady(self, members: np.ndarray, seed: int) -> np.ndarray:
+        """Those that do not run away over the longest record.
+
+        Sub-trajectories and held-out stretches may be shorter than that, so neither the ELBO nor held-out errors need
+        to know.
+        """
+        if not self.records:
+            return members
+        longest = max(self.records, key=len)[:_ROWS]
+        limit = _LOST * np.nanstd(np.concatenate([record.y for record in self.records]), axis=0)
+        runs = [self.mixture(members[[at]]).run(longest.u, longest.y[: self.window], _SAMPLES, seed).mean
+                for at in range(len(members))]
+        return members[[_stays(longest.y, run, limit) for run in runs]]
 
     def mixture(self, members: np.ndarray) -> Mixture:
         return Mixture(jax.tree.map(lambda array: array[members], self.models), self.window, self.draws)
@@ -111,21 +133,29 @@ def choose(trained: Trained, levels: Sequence[Level], seed: int) -> Choice:
 
     A level that is worse alone stays out even where the mixture with it errs less: there all models of the folds err
     much, and a mixture of poor models hides that the final ones, which have seen all data, are better.
+    A level whose final models have all run away is no candidate.
     Without held-out data: the second of several levels, which stays near its linear start.
     """
     held_out = [trained.held_out(level, seed) for level in levels]
-    chosen = as_good([result.typical for result in held_out], NEAR) or [min(1, len(levels) - 1)]
+    members = [trained.steady(trained.final(level), seed) for level in levels]
+    errors = [result.typical if len(found) else np.inf for result, found in zip(held_out, members, strict=True)]
+    chosen = as_good(errors, NEAR) or [min(1, len(levels) - 1)]
     name, result = "+".join(levels[index].name for index in chosen), mixed([held_out[index] for index in chosen])
     scored = [(level.name, found) for level, found in zip(levels, held_out, strict=True)] + [(name, result)]
     scores = {name: {"typical": found.typical, "rmse": found.rmse, "inside": found.inside}
               for name, found in scored if np.isfinite(found.rmse)}
     calibration = Calibration.fit(*result) if result.errors else Calibration.none(trained.models.log_output_std.shape[1])
-    return Choice(name, scores, calibration, _members(trained, [levels[index] for index in chosen]))
+    kept = [members[index] if len(members[index]) else trained.final(levels[index]) for index in chosen]
+    return Choice(name, scores, calibration, _with_equal_weights(kept))
 
 
-def _members(trained: Trained, levels: Sequence[Level]) -> np.ndarray:
-    """Members of these levels, trained on all data. Levels have equal weights: one with fewer members repeats them."""
-    groups = [next(group for group in trained.groups if group.level == level and group.fold is None) for level in levels]
-    found = [trained.members(group) for group in reversed(groups)]  # the most complex level's best one comes first
-    most = max(len(members) for members in found)
-    return np.concatenate([np.resize(members, most) for members in found])
+def _stays(y: np.ndarray, run: np.ndarray, limit: np.ndarray) -> bool:
+    """Whether each output's root mean square error is below its limit; one that was never measured says nothing."""
+    error = np.where(np.isnan(y), 0.0, y - np.where(np.isfinite(run), run, np.inf))
+    return bool(np.all(np.sum(error**2, axis=0) <= limit**2 * np.sum(~np.isnan(y), axis=0)))
+
+
+def _with_equal_weights(levels: Sequence[np.ndarray]) -> np.ndarray:
+    """Members of all levels, the most complex one's best first. A level with fewer members repeats them."""
+    most = max(len(members) for members in levels)
+    return np.concatenate([np.resize(members, most) for members in reversed(levels)])
