@@ -2,12 +2,13 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from prssm.data.record import Record
 from prssm.foundation.precision import double_precision
 from prssm.models import linear_start
 from prssm.models.initial_state import InitialState
-from prssm.models.linear_start import Limits, LinearStart
+from prssm.models.linear_start import Limits, LinearStart, spread_out
 from prssm.models.linear_system import LinearSystem
 from prssm.models.order_choice import Judged
 from prssm.models.prssm_config import PAPER
@@ -93,3 +94,29 @@ def test_identification_finds_the_system_and_its_places():
     assert (places.min(axis=0) > visited.min(axis=0) - 1.5).all()
     assert (places.max(axis=0) < visited.max(axis=0) + 1.5).all()
     assert (places.std(axis=0) > 0.5 * visited.std(axis=0)).all()
+
+
+def numbered(*lengths):
+    """Records whose inputs count all rows."""
+    counts = np.split(np.arange(float(sum(lengths))), np.cumsum(lengths)[:-1])
+    return [Record(count, np.zeros(len(count))) for count in counts]
+
+
+@pytest.mark.parametrize("lengths", [(100,), (90, 10), (40, 60)])
+def test_short_data_are_taken_whole(lengths):
+    records = numbered(*lengths)
+    assert spread_out(records, most=100, piece=30) == records
+
+
+@pytest.mark.parametrize("lengths", [(1000,), (400, 90, 510), (7,) * 150, (101,)])
+def test_of_long_data_evenly_spread_pieces_are_taken(lengths):
+    records = numbered(*lengths)
+    pieces = spread_out(records, most=100, piece=30)
+    rows = [piece.u[:, 0] for piece in pieces]
+    taken = np.concatenate(rows)
+    assert 50 <= len(taken) <= 100
+    assert len(np.unique(taken)) == len(taken)
+    assert all(np.all(np.diff(part) == 1.0) and len(part) <= 30 for part in rows)
+    assert len(rows) > 1
+    assert rows[0][0] == 0.0
+    assert rows[-1][-1] == sum(lengths) - 1

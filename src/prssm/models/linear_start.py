@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -18,6 +19,23 @@ _WALK_STD = 0.1  # of the recognised first state of a random walk
 _SPARE_POLES = (0.3, 0.95)
 _NEARLY = 0.2  # of the best order's held-out error, by which another order may be worse
 _MOST = 4  # linear models
+_MOST_ROWS, _PIECE = 6000, 2000  # of long data, what a linear model is made from
+
+
+def spread_out(records: Sequence[Record], most: int = _MOST_ROWS, piece: int = _PIECE) -> list[Record]:
+    """The same records where they have at most so many rows in all, else pieces of them, evenly spread over the data.
+
+    A few thousand rows tell the few parameters of a linear model; more would take longer than all of the training.
+    """
+    total = sum(len(record) for record in records)
+    if total <= most:
+        return list(records)
+    pieces: list[Record] = []
+    for record in records:
+        edges = np.linspace(0, len(record), -(-len(record) // piece) + 1).astype(int)
+        pieces += [record[begin:end] for begin, end in pairwise(edges)]
+    chosen = np.linspace(0, len(pieces) - 1, max(1, len(pieces) * most // total)).astype(int)
+    return [pieces[index] for index in chosen]
 
 
 class Limits(NamedTuple):

@@ -13,7 +13,7 @@ from prssm.gp.kernels import KERNELS, Kernel
 from prssm.gp.sparse import DiagonalInducing, Inducing, SparseGP, WhitenedInducing
 from prssm.models.elbo import StateSpaceModel
 from prssm.models.emission import build_emission
-from prssm.models.linear_start import Limits, LinearStart
+from prssm.models.linear_start import Limits, LinearStart, spread_out
 from prssm.models.prssm_config import PRSSMConfig
 from prssm.models.recognition import Recognition
 from prssm.models.transition import IdentityMean, LinearMean, Mean, Transition, ZeroMean
@@ -31,7 +31,7 @@ class Starts:
     def __init__(self, config: PRSSMConfig, records: Sequence[Record], of_all: "Starts | None" = None) -> None:
         """`of_all`: the starts on all records, of which `records` are a part. They decide how complex a linear model may
         be for both: choosing anew for every part would take longer than the training."""
-        self.config, self.records, self.of_all = config, records, of_all
+        self.config, self.records, self.of_all = config, spread_out(records), of_all
         self.sizes = records[0].input_dim, records[0].output_dim
 
     @cached_property
