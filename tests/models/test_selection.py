@@ -142,12 +142,14 @@ def test_a_final_model_that_runs_away_from_its_training_data_is_no_candidate():
 
 
 class Runaway(Trained):
-    """All final models of one level leave the data; folds know nothing of it."""
+    """All final models of some levels leave the data; folds know nothing of it."""
+
+    lost = ("linear",)
 
     def mixture(self, members):
         mixture = super().mixture(members)
-        group = next(group for group in self.groups if group.level.name == "linear" and group.fold is None)
-        if set(members) <= set(range(group.restarts.start, group.restarts.stop)):
+        groups = [group for group in self.groups if group.level.name in self.lost and group.fold is None]
+        if any(set(members) <= set(range(group.restarts.start, group.restarts.stop)) for group in groups):
             mean = mixture.models.transition.mean
             mixture = eqx.tree_at(lambda m: m.models.transition.mean.bias, mixture, mean.bias + 100.0)
         return mixture
@@ -158,3 +160,16 @@ def test_the_best_level_on_held_out_stretches_is_not_chosen_if_its_final_models_
     model = prssm.PRSSM(**SMALL | {"iterations": 100}).fit(recording())
     assert model.held_out_["linear"]["typical"] == min(score["typical"] for score in model.held_out_.values())
     assert "linear" not in model.level_.split("+")
+    assert model.steady_
+    assert "Warning" not in dict(model.findings())
+
+
+def test_where_all_models_run_away_held_out_errors_decide_and_the_user_is_warned(monkeypatch, tmp_path):
+    monkeypatch.setattr(Runaway, "lost", [level.name for level in levels_of("auto", 1.0)])
+    monkeypatch.setattr(prssm_estimator, "Trained", Runaway)
+    model = prssm.PRSSM(**SMALL | {"iterations": 20}).fit(recording())
+    errors = [model.held_out_[level]["typical"] for level in Runaway.lost]
+    assert model.level_.split("+") == [Runaway.lost[index] for index in as_good(errors, NEAR)]
+    again = prssm.load(model.save(tmp_path / "m.prssm"))
+    for fitted in (model, again):
+        assert "longer horizon" in dict(fitted.findings())["Warning"]

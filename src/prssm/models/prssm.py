@@ -30,6 +30,8 @@ from prssm.training.log import TrainingLog
 from prssm.training.optimise import PerRestart, Schedule, optimise_all
 from prssm.training.session import Session
 
+_RUNS_AWAY = ("free runs over the longest training record leave the data; try a longer horizon, or fewer samples a second: "
+              "training sees no more than one horizon at a time")
 _MARGIN = 0.1  # ELBO for each recorded step by which a member of the mixture may be worse than the best
 
 
@@ -94,7 +96,7 @@ class PRSSM(Estimator):
         """What is kept of all that was trained."""
         config = self.config_
         trained = Trained(models, log, groups, config.members, _MARGIN * steps, self.warmup, config.draws, records)
-        self.level_, self.held_out_, self.calibration_, members = choose(trained, levels, config.seed)
+        self.level_, self.held_out_, self.calibration_, members, self.steady_ = choose(trained, levels, config.seed)
         self.mixture_, self.training_ = trained.mixture(members), replace(log, kept=int(members[0]))
 
     def _groups(self, levels: list[Level], folds: list[Fold], of_all: Starts) -> list[Group]:
@@ -140,9 +142,10 @@ class PRSSM(Estimator):
         errors = ", ".join(f"{level} {score['typical']:.3g}" for level, score in self.held_out_.items())
         factors = ", ".join(f"{factor:.2f}" for factor in self.calibration_.factor)
         inside = self.held_out_[self.level_]["inside"]
-        return [("Complexity", f"{self.level_} (error on held-out stretches of the training data, scaled units: {errors})"),
-                ("Mixture", f"{len(self.mixture_.models.log_output_std)} member(s)"),
-                ("Band", f"{factors} times the model's own, whose two deviations held {inside:.0%} of the held-out values")]
+        found = [("Complexity", f"{self.level_} (error on held-out stretches of the training data, scaled units: {errors})"),
+                 ("Mixture", f"{len(self.mixture_.models.log_output_std)} member(s)"),
+                 ("Band", f"{factors} times the model's own, whose two deviations held {inside:.0%} of the held-out values")]
+        return found if self.steady_ else [*found, ("Warning", _RUNS_AWAY)]
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         leaves = jax.tree_util.tree_leaves_with_path(self.mixture_.models)
@@ -151,7 +154,8 @@ class PRSSM(Estimator):
         arrays |= {f"training.{name}": array for name, array in curves.items()}
         arrays["calibration"] = self.calibration_.factor
         resolved = {name: getattr(self.config_, name) for name in ("latent_dim", "horizon", "recognition_window")}
-        return {"training": values, "resolved": resolved, "level": self.level_, "held_out": self.held_out_}, arrays
+        return {"training": values, "resolved": resolved, "level": self.level_, "held_out": self.held_out_,
+                "steady": self.steady_}, arrays
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.config_ = self.config.replace(**values["resolved"])
@@ -162,7 +166,7 @@ class PRSSM(Estimator):
         self.mixture_ = Mixture(jax.tree.unflatten(jax.tree.structure(like), leaves), self.warmup, self.config.draws)
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
-        self.level_, self.held_out_ = values["level"], values["held_out"]
+        self.level_, self.held_out_, self.steady_ = values["level"], values["held_out"], values.get("steady", True)
         self.calibration_ = Calibration(arrays["calibration"])
 
 

@@ -19,7 +19,7 @@ from prssm.training.log import TrainingLog
 NEAR = 0.05  # levels whose held-out errors are this close to the smallest, relative to it, are mixed
 _SAMPLES = 200  # trajectories of a free run over a held-out stretch
 _LOST = 1.5  # times the error of a constant: a final model that errs more on what it was trained on has run away
-_ROWS = 2000  # of the longest record, over which that is looked at
+_ROWS, _FEW = 20_000, 50  # of the longest record, over which that is looked at, and trajectories
 
 
 class HeldOut(NamedTuple):
@@ -62,12 +62,13 @@ def mixed(parts: Sequence[HeldOut]) -> HeldOut:
 
 class Choice(NamedTuple):
     """The name of the level or levels, held-out scores of all levels and of the choice, where there are any, the band's
-    factor and the members' indices."""
+    factor, the members' indices, and whether they stay with the longest training record."""
 
     level: str
     held_out: dict[str, dict[str, float]]
     calibration: Calibration
     members: np.ndarray
+    steady: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +107,7 @@ class Trained:
             return members
         longest = max(self.records, key=len)[:_ROWS]
         limit = _LOST * np.nanstd(np.concatenate([record.y for record in self.records]), axis=0)
-        runs = [self.mixture(members[[at]]).run(longest.u, longest.y[: self.window], _SAMPLES, seed).mean
+        runs = [self.mixture(members[[at]]).run(longest.u, longest.y[: self.window], _FEW, seed).mean
                 for at in range(len(members))]
         return members[[_stays(longest.y, run, limit) for run in runs]]
 
@@ -133,12 +134,14 @@ def choose(trained: Trained, levels: Sequence[Level], seed: int) -> Choice:
 
     A level that is worse alone stays out even where the mixture with it errs less: there all models of the folds err
     much, and a mixture of poor models hides that the final ones, which have seen all data, are better.
-    A level whose final models have all run away is no candidate.
+    A level whose final models have all run away is no candidate, unless those of all levels have.
     Without held-out data: the second of several levels, which stays near its linear start.
     """
     held_out = [trained.held_out(level, seed) for level in levels]
     members = [trained.steady(trained.final(level), seed) for level in levels]
-    errors = [result.typical if len(found) else np.inf for result, found in zip(held_out, members, strict=True)]
+    steady = any(len(found) for found in members)
+    errors = [result.typical if len(found) or not steady else np.inf
+              for result, found in zip(held_out, members, strict=True)]
     chosen = as_good(errors, NEAR) or [min(1, len(levels) - 1)]
     name, result = "+".join(levels[index].name for index in chosen), mixed([held_out[index] for index in chosen])
     scored = [(level.name, found) for level, found in zip(levels, held_out, strict=True)] + [(name, result)]
@@ -146,7 +149,7 @@ def choose(trained: Trained, levels: Sequence[Level], seed: int) -> Choice:
               for name, found in scored if np.isfinite(found.rmse)}
     calibration = Calibration.fit(*result) if result.errors else Calibration.none(trained.models.log_output_std.shape[1])
     kept = [members[index] if len(members[index]) else trained.final(levels[index]) for index in chosen]
-    return Choice(name, scores, calibration, _with_equal_weights(kept))
+    return Choice(name, scores, calibration, _with_equal_weights(kept), all(len(members[index]) for index in chosen))
 
 
 def _stays(y: np.ndarray, run: np.ndarray, limit: np.ndarray) -> bool:
