@@ -139,6 +139,7 @@ def test_a_final_model_that_runs_away_from_its_training_data_is_no_candidate():
     assert _stays(y, np.where(np.isnan(y), 5.0, y - 2.0), limit)
     assert not _stays(y, np.where(np.isnan(y), 5.0, y - 2.1), limit)
     assert not _stays(y, np.full((3, 2), np.nan), limit)
+    assert not _stays(y, np.full((3, 2), 1e200), limit)
 
 
 class Runaway(Trained):

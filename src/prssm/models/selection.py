@@ -85,7 +85,7 @@ class Trained:
     records: Sequence[Record] = ()  # the training data, where final models are asked to stay with them
 
     def members(self, group: Group) -> np.ndarray:
-        # Linear models of two orders are all kept: the ELBO would prefer the larger one (see `levels`).
+        # Linear models of all orders are kept: the ELBO would prefer the larger one (see `levels`).
         margin = np.inf if group.level.name == "linear" else self.margin
         found = self.log.best(self.most_members, group.restarts, margin)
         if not len(found):
@@ -154,7 +154,8 @@ def choose(trained: Trained, levels: Sequence[Level], seed: int) -> Choice:
 
 def _stays(y: np.ndarray, run: np.ndarray, limit: np.ndarray) -> bool:
     """Whether each output's root mean square error is below its limit; one that was never measured says nothing."""
-    error = np.where(np.isnan(y), 0.0, y - np.where(np.isfinite(run), run, np.inf))
+    distance = np.minimum(np.abs(y - np.where(np.isfinite(run), run, np.inf)), 1e100)  # whose square is finite
+    error = np.where(np.isnan(y), 0.0, distance)
     return bool(np.all(np.sum(error**2, axis=0) <= limit**2 * np.sum(~np.isnan(y), axis=0)))
 
 
