@@ -61,9 +61,9 @@ VARIANTS: dict[str, dict] = {
     "sixcorr": _CORRELATED | _SIX,
     "sixcorrp10long": _CORRELATED | _SIX | _LONG | {"inducing": 10},
     "nowcorr": _CORRELATED,
-    "nowheld": _HELD,
-    "nowheldprior1": _HELD | {"prior_std": 0.1},
-    "nowheldcorr": _HELD | {"complexity": "held-correlated"},
+    "nowheld": _HELD | {"restarts": 16},
+    "nowheldprior1": _HELD | {"restarts": 16, "prior_std": 0.1},
+    "nowheldcorr": _HELD | {"restarts": 16, "complexity": "held-correlated"},
 }
 _TRAJECTORIES = 40  # of each restart
 

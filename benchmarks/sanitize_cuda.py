@@ -2,12 +2,14 @@
 
     python -m prssm.models.cuda.build && python benchmarks/sanitize_cuda.py
 
-Objectives over 17 steps whose sizes take all ways through the kernels, each with its gradient; a process for each case
-and tool. Exits with 1 if a tool found something, or did not finish.
+Objectives over 17 steps, each with its gradient, of such sizes that every kernel runs on a GPU of some hundred processors
+(though not with every number of points to a thread); a process for each case and tool. Exits with 1 if a tool found
+something, or did not finish.
 """
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -71,6 +73,8 @@ def main() -> int:
     if arguments.case is not None:
         compute(CASES[arguments.case])
         return 0
+    if shutil.which(SANITIZER[0]) is None:
+        raise SystemExit(f"{SANITIZER[0]} is not on the search path; it comes with the CUDA toolkit")
     tasks = [(tool, number) for tool in TOOLS for number in range(len(CASES))]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = dict(zip(tasks, pool.map(lambda task: finding(*task), tasks), strict=True))
