@@ -15,7 +15,7 @@ from page_sections import with_section
 from scipy.stats import norm, t
 
 from prssm.models.calibration import Calibration
-from prssm.models.correlation import independent_looks
+from prssm.models.correlation import lag_one
 from prssm.models.levels import levels_of
 from prssm.models.selection import HeldOut, mixed
 
@@ -118,21 +118,45 @@ RULES: dict[str, Callable[[Held], tuple[str, ...]]] = {
 }
 
 
-def _quantiles(found: HeldOut) -> float:
-    """The calibration before Student's distribution: its own factor divided by that."""
-    looks = independent_looks([error / std for error, std in zip(*found, strict=True)])[0]
-    return float(Calibration.fit(*found).factor[0] * norm.ppf(0.975) / t.ppf(0.975, max(looks, 2.0)))
+def _ratios(found: HeldOut) -> list[np.ndarray]:
+    return [error / std for error, std in zip(*found, strict=True)]
 
 
-def _rms(found: HeldOut) -> float:
-    return float(np.sqrt(np.nanmean((np.concatenate(found.errors) / np.concatenate(found.stds)) ** 2)))
+def _quantiles(*shares: float) -> Callable[[HeldOut], np.ndarray]:
+    """Geometric mean of the factors with which bands would hold these shares of the held-out errors, (Dy,)."""
+    def factor(found: HeldOut) -> np.ndarray:
+        ratio = np.abs(np.concatenate(_ratios(found)))
+        return np.exp(np.mean([np.log(np.nanquantile(ratio, share, axis=0, method="higher") / norm.ppf(0.5 + 0.5 * share))
+                               for share in shares], axis=0))
+
+    return factor
 
 
-FACTORS: dict[str, Callable[[HeldOut], float]] = {
-    "none: the model's own": lambda found: 1.0,
-    "quantiles at 50, 70 and 90 %": _quantiles,
-    "and Student's distribution": lambda found: float(Calibration.fit(*found).factor[0]),
+def _student(factor: Callable[[HeldOut], np.ndarray]) -> Callable[[HeldOut], np.ndarray]:
+    """As much wider as a 95 % band is under Student's distribution with as many degrees of freedom as the held-out errors,
+    which are correlated in time, are worth independent ones."""
+    def widened(found: HeldOut) -> np.ndarray:
+        ratios = _ratios(found)
+        correlation = lag_one(ratios)
+        looks = np.isfinite(np.concatenate(ratios)).sum(axis=0) * (1.0 - correlation) / (1.0 + correlation)
+        return factor(found) * t.ppf(0.975, np.maximum(looks, 2.0)) / norm.ppf(0.975)
+
+    return widened
+
+
+def _rms(found: HeldOut) -> np.ndarray:
+    return np.sqrt(np.nanmean(np.concatenate(_ratios(found)) ** 2, axis=0))
+
+
+FACTORS: dict[str, Callable[[HeldOut], np.ndarray]] = {
+    "none: the model's own": lambda found: np.ones(1),
+    "the preset: quantiles at 90 and 95 %": lambda found: Calibration.fit(*found).factor,
+    "90 %": _quantiles(0.9), "95 %": _quantiles(0.95), "97 %": _quantiles(0.97),
+    "50, 70 and 90 %": _quantiles(0.5, 0.7, 0.9),
+    "90 and 95 %, Student's distribution": _student(_quantiles(0.9, 0.95)),
+    "50, 70 and 90 %, Student's distribution": _student(_quantiles(0.5, 0.7, 0.9)),
     "root mean square": _rms,
+    "root mean square, Student's distribution": _student(_rms),
 }
 
 

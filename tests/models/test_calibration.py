@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.stats import t
 
 from prssm.models.calibration import Calibration
-from prssm.models.correlation import independent_looks
 
 
 def held_out_errors(factor, rows=20_000, seed=0):
@@ -16,10 +14,10 @@ def held_out_errors(factor, rows=20_000, seed=0):
 
 @pytest.mark.parametrize("factor", [0.7, 1.0, 3.0])
 def test_recovers_the_true_factor(factor):
-    """The worst of the three quantiles has relative error sqrt(p(1-p)/n) / (density * quantile), 0.8 % at 50 %."""
+    """The worse of the two quantiles has relative error sqrt(p(1-p)/n) / (density * quantile), 0.7 % at 95 %."""
     errors, stds = held_out_errors(factor)
     found = Calibration.fit([errors[:500], errors[500:]], [stds[:500], stds[500:]])
-    assert found.factor[0] == pytest.approx(factor, rel=0.032)
+    assert found.factor[0] == pytest.approx(factor, rel=0.028)
 
 
 def test_calibrated_band_has_its_nominal_coverage():
@@ -31,20 +29,6 @@ def test_calibrated_band_has_its_nominal_coverage():
     assert np.mean(np.abs(fresh_errors) < 2.0 * fresh_stds) < 0.8  # and it had not before
 
 
-def test_errors_that_are_correlated_in_time_widen_the_band_as_few_independent_ones_would():
-    """Every error ten times in a row: the same quantiles, but about a tenth of the looks; Student's distribution says how
-    much wider a band of 95 % must be."""
-    errors, stds = (array[:60] for array in held_out_errors(1.0))
-    once = Calibration.fit([errors], [stds]).factor[0]
-    slow_errors, slow_stds = np.repeat(errors, 10, axis=0), np.repeat(stds, 10, axis=0)
-    looks = independent_looks([slow_errors / slow_stds])[0]
-    assert 600 * 0.1 / 1.9 * 0.5 < looks < 600 * 0.1 / 1.9 * 2.0  # correlation 0.9
-    few = Calibration.fit([slow_errors], [slow_stds]).factor[0]
-    looks_once = independent_looks([errors / stds])[0]
-    assert few / once == pytest.approx(t.ppf(0.975, looks) / t.ppf(0.975, looks_once), rel=1e-12)
-    assert few > once
-
-
 def test_each_output_has_its_own_factor_and_missing_rows_do_not_count():
     one, std = held_out_errors(2.0)
     errors, stds = np.concatenate([one, 3.0 * one], axis=1), np.concatenate([std, std], axis=1)
@@ -53,7 +37,7 @@ def test_each_output_has_its_own_factor_and_missing_rows_do_not_count():
     found = Calibration.fit([holes], [stds]).factor
     assert found[1] == pytest.approx(3.0 * found[0], rel=1e-12)
     alone = Calibration.fit([np.delete(errors, np.s_[::7], axis=0)], [np.delete(stds, np.s_[::7], axis=0)]).factor
-    np.testing.assert_allclose(found, alone, rtol=1e-3)  # but for neighbours that are none with the holes
+    np.testing.assert_allclose(found, alone, rtol=1e-12)
 
 
 def test_an_output_that_was_never_measured_keeps_its_band():

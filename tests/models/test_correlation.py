@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from prssm.models.correlation import independent_looks, lag_one
+from prssm.models.correlation import lag_one
 
 
 def first_order(correlation: float, length: int, seed: int = 0) -> np.ndarray:
@@ -22,11 +22,3 @@ def test_the_correlation_is_found_and_stretches_and_holes_are_no_neighbours():
     alternating = np.array([[1.0], [-1.0]] * 10)
     assert lag_one([alternating])[0] == 0.0  # never below
     assert lag_one([np.ones((1, 1)), np.ones((1, 1))])[0] == 0.0  # no neighbours
-
-
-def test_looks_predict_the_variance_of_a_mean():
-    """Means of many stretches of correlated errors vary as means of so many independent ones."""
-    stretches = [first_order(0.8, 300, seed) for seed in range(400)]
-    looks = independent_looks(stretches)[0] / len(stretches)
-    variance = np.var([stretch.mean() for stretch in stretches])
-    assert abs(variance * looks - 1.0) < 4 * np.sqrt(2 / len(stretches)) + 0.02

@@ -89,7 +89,7 @@ def test_windows_are_those_that_the_objective_draws(stream):
 
 @pytest.mark.parametrize(("options", "message"), [
     ({"complexity": "auto"}, "one level and without folds.*got 'auto' and folds=0"), ({"folds": 2}, "folds=2"),
-    ({"scheme": "full"}, "expected 'stochastic' for a stream")])
+    ({"scheme": "full"}, "expected 'stochastic' for a stream"), ({"stride": 3}, "stride: expected 1 for a stream, got 3")])
 def test_what_a_stream_cannot_do_is_said(stream, options, message):
     with pytest.raises(OptionError, match=message):
         prssm.PRSSM("paper", **(TINY | options)).fit(stream)

@@ -16,8 +16,8 @@ LEAST_FINISHED = 4  # trials that a median needs
 MARGIN = 0.1  # ELBO for each recorded step
 EVIDENCE = ("best ELBO", "bound")  # what methods with an evidence bound report; others are never stopped
 # Options that change what the bound means or how it is reported: trials that differ in one are not compared.
-MEANING = ("scheme", "horizon", "likelihood", "kl_warmup", "normalise", "recognition_window", "lags", "complexity", "folds",
-           "restarts")
+MEANING = ("scheme", "horizon", "stride", "likelihood", "kl_warmup", "normalise", "recognition_window", "lags", "complexity",
+           "folds", "restarts")
 
 Bars = tuple[float | None, ...]  # for each check the value below which a trial is stopped
 

@@ -8,13 +8,14 @@ import inspect
 import os
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from prssm.data.coerce import as_records, check_alike, check_training
+from prssm.data.rate import at_all_rows, chosen_stride, thinned, thinned_inputs
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.stream import Stream
@@ -37,6 +38,16 @@ class Simulated:
     state_mean: np.ndarray | None = None
     state_std: np.ndarray | None = None
 
+    def at_all_rows(self, stride: int, rows: int) -> Self:
+        """At each of so many rows, from a run at a rate that is slower by `stride`; samples keep the deviation."""
+        mean, std, samples, state_mean, state_std = (
+            None if part is None else at_all_rows(part, stride, rows)
+            for part in (self.mean, self.std, self.samples, self.state_mean, self.state_std))
+        if samples is not None:  # noises of two steps average out between them
+            spread = samples.std(axis=0)
+            samples = mean + (samples - mean) * np.where(spread > 0.0, std / np.where(spread > 0.0, spread, 1.0), 1.0)
+        return replace(self, mean=mean, std=std, samples=samples, state_mean=state_mean, state_std=state_std)
+
 
 class _SignatureFromConfig(ABCMeta):
     """Shows the options of `Config` in a class's signature, for help() and completion."""
@@ -57,6 +68,7 @@ class Estimator(metaclass=_SignatureFromConfig):
     Config: ClassVar[type[Options]]
     PRESETS: ClassVar[Mapping[str, Options]]
     many_devices: ClassVar[bool] = False  # whether training can be split between devices
+    stride_: int = 1  # rows of a recording that one step of the model takes
     training_: TrainingLog | None = None  # the training curve, for methods that are trained by iterations
 
     # ---- options ----
@@ -93,11 +105,11 @@ class Estimator(metaclass=_SignatureFromConfig):
 
     @abstractmethod
     def _fit(self, records: list[Record], session: Session) -> None:
-        """Learn from scaled records."""
+        """Learn from scaled records, whose rows are steps of the model."""
 
     @abstractmethod
     def _simulate(self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int) -> Simulated:
-        """Free run over scaled inputs (T, Du) from the first outputs (at most `warmup` rows; NaN where missing)."""
+        """Free run over scaled inputs (T, Du) from the first outputs (of at most `warmup` rows; NaN where missing)."""
 
     @abstractmethod
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -113,7 +125,10 @@ class Estimator(metaclass=_SignatureFromConfig):
 
     def findings(self) -> list[tuple[str, str]]:
         """What the fit decided by itself, as (what, how) in words, for reports; nothing where it decided nothing."""
-        return []
+        if self.stride_ == 1:
+            return []
+        return [("Rate", f"a step of the model is {self.stride_} rows, over which inputs are averaged; predictions are "
+                         f"interpolated")]
 
     # ---- what a user calls ----
 
@@ -130,6 +145,7 @@ class Estimator(metaclass=_SignatureFromConfig):
         if isinstance(data, Stream):
             scaler, first = data.scaler(normalise), data
             session = self._session(progress, checkpoint, resume, devices)
+            self.stride_ = 1
             with double_precision():
                 self._fit_stream(data, scaler, session)
         else:
@@ -138,7 +154,9 @@ class Estimator(metaclass=_SignatureFromConfig):
             session = self._session(progress, checkpoint, resume, devices)
             scaler, first = Scaler.fit(records, normalise), records[0]
             with double_precision():
-                self._fit([scaler.scale(record) for record in records], session)
+                scaled = [scaler.scale(record) for record in records]
+                self.stride_ = getattr(self.config, "stride", 1) or chosen_stride(scaled)
+                self._fit([thinned(record, self.stride_) for record in scaled], session)
         self.scaler_ = scaler
         self.input_names_, self.output_names_, self.dt_ = first.input_names, first.output_names, first.dt
         return self
@@ -207,7 +225,8 @@ class Estimator(metaclass=_SignatureFromConfig):
         scaled = self.scaler_.scale(record)
         y_start = scaled.y[: self.warmup] if record.output_dim else np.zeros((0, len(self.output_names_)))
         with double_precision():
-            run = self._simulate(scaled.u, y_start, samples, seed)
+            run = self._simulate(thinned_inputs(scaled.u, self.stride_), y_start[:: self.stride_], samples, seed)
+        run = run.at_all_rows(self.stride_, len(record)) if self.stride_ > 1 else run
         return Prediction(
             mean=self.scaler_.outputs(run.mean), std=self.scaler_.spreads(run.std),
             samples=None if run.samples is None else self.scaler_.outputs(run.samples),

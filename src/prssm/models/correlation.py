@@ -1,4 +1,4 @@
-"""Errors that are correlated in time: by how much, and how many independent ones they are worth."""
+"""Errors that are correlated in time: by how much."""
 
 from collections.abc import Sequence
 
@@ -13,9 +13,3 @@ def lag_one(errors: Sequence[np.ndarray]) -> np.ndarray:
     now, later = np.where(both, now, 0.0), np.where(both, later, 0.0)
     size = np.sqrt(np.sum(now**2, axis=0) * np.sum(later**2, axis=0))
     return np.clip(np.sum(now * later, axis=0) / np.where(size > 0.0, size, 1.0), 0.0, 0.999)
-
-
-def independent_looks(errors: Sequence[np.ndarray]) -> np.ndarray:
-    """So many independent errors have as certain a mean as these, if their correlation decays exponentially; (Dy,)."""
-    count, correlation = np.isfinite(np.concatenate(errors)).sum(axis=0), lag_one(errors)
-    return count * (1.0 - correlation) / (1.0 + correlation)

@@ -16,7 +16,8 @@ def save_model(model: Estimator, path: str | os.PathLike[str]) -> Path:
     values, arrays = model._state()
     header = {
         "method": model.name, "preset": model.preset, "options": model.config.to_dict(),
-        "inputs": list(model.input_names_), "outputs": list(model.output_names_), "dt": model.dt_, "learnt": values,
+        "inputs": list(model.input_names_), "outputs": list(model.output_names_), "dt": model.dt_, "stride": model.stride_,
+        "learnt": values,
     }
     scaler = {f"scaler.{name}": array for name, array in model.scaler_.to_arrays().items()}
     return storage.write(path, "model", header, scaler | {f"learnt.{name}": array for name, array in arrays.items()})
@@ -31,7 +32,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Estimator:
         kind = method(header["method"])
         model = kind(header["preset"], **(_stored_options(header["options"], options, path) | options))
         model.input_names_, model.output_names_ = tuple(header["inputs"]), tuple(header["outputs"])
-        model.dt_ = header["dt"]
+        model.dt_, model.stride_ = header["dt"], header.get("stride", 1)
         model.scaler_ = Scaler.from_arrays(_under("scaler.", arrays))
         with double_precision():
             model._restore(header["learnt"], _under("learnt.", arrays))

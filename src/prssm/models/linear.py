@@ -22,7 +22,9 @@ class LinearConfig(Options):
 
     order: int | None = option(None, "number of states; none: chosen on held-out stretches of the training data", minimum=1)
     max_order: int = option(8, "largest number of states that the choice tries", minimum=1)
-    warmup: int = option(16, "first samples of a recording from which the first state is estimated", minimum=0)
+    warmup: int = option(16, "first steps of a recording from which the first state is estimated", minimum=0)
+    stride: int | None = option(None, "rows of a recording that one step of the model takes; none: one, or more where long "
+                                "recordings are sampled much faster than they move", minimum=1)
     starts: int = option(4, "subspace starts that are refined; half as many where only the order is judged", minimum=1)
     random_starts: int = option(4, "random perturbations of the best that are refined in the final fit", minimum=0)
     seed: int = option(0, "seed of the random starts", minimum=0)
@@ -42,7 +44,7 @@ class LinearSSM(Estimator):
 
     @property
     def warmup(self) -> int:
-        return self.config.warmup
+        return self.config.warmup * self.stride_
 
     def _fit(self, records: list[Record], session: Session) -> None:
         order, _, held_out = self._choose(records, session)

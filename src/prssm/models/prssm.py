@@ -48,6 +48,11 @@ class PRSSM(Estimator):
 
     @property
     def warmup(self) -> int:
+        return self._window * self.stride_
+
+    @property
+    def _window(self) -> int:
+        """Steps from which the first state is recognised."""
         config = getattr(self, "config_", self.config)
         return config.recognition_window if config.scheme == "stochastic" else 0
 
@@ -56,7 +61,7 @@ class PRSSM(Estimator):
         self._check_structure(records)
         cut = windows.whole(records) if config.scheme == "full" else windows.sliding(records, config.horizon)
         levels, of_all = levels_of(config.complexity, config.prior_std), Starts(config, records)
-        groups = self._groups(levels, folds_of(cut, records, config.folds, self.warmup), of_all)
+        groups = self._groups(levels, folds_of(cut, records, config.folds, self._window), of_all)
         starts = self._starts(of_all, groups)
         models, log = optimise_all(self._objective(cut, session), starts, _data(cut, groups, starts), self._schedule(cut),
                                    jax.random.key(config.seed), session, fingerprint(config, vars(cut).values()))
@@ -95,7 +100,7 @@ class PRSSM(Estimator):
               records: Sequence[Record] = ()) -> None:
         """What is kept of all that was trained."""
         config = self.config_
-        trained = Trained(models, log, groups, config.members, _MARGIN * steps, self.warmup, config.draws, records)
+        trained = Trained(models, log, groups, config.members, _MARGIN * steps, self._window, config.draws, records)
         self.level_, self.held_out_, self.calibration_, members, self.steady_ = choose(trained, levels, config.seed)
         self.mixture_, self.training_ = trained.mixture(members), replace(log, kept=int(members[0]))
 
@@ -134,15 +139,16 @@ class PRSSM(Estimator):
     def stepper(self) -> Stepper:
         """One step at a time, for a controller: some microseconds a step of the mean, by the best model of the mixture."""
         self._check_fitted()
-        return Stepper(self.mixture_, self.scaler_)
+        return Stepper(self.mixture_, self.scaler_, self.stride_)
 
     def findings(self) -> list[tuple[str, str]]:
         if not self.held_out_:
-            return []
+            return super().findings()
         errors = ", ".join(f"{level} {score['typical']:.3g}" for level, score in self.held_out_.items())
         factors = ", ".join(f"{factor:.2f}" for factor in self.calibration_.factor)
         inside = self.held_out_[self.level_]["inside"]
-        found = [("Complexity", f"{self.level_} (error on held-out stretches of the training data, scaled units: {errors})"),
+        found = [*super().findings(),
+                 ("Complexity", f"{self.level_} (error on held-out stretches of the training data, scaled units: {errors})"),
                  ("Mixture", f"{len(self.mixture_.models.log_output_std)} member(s)"),
                  ("Band", f"{factors} times the model's own, whose two deviations held {inside:.0%} of the held-out values")]
         return found if self.steady_ else [*found, ("Warning", _RUNS_AWAY)]
@@ -163,7 +169,7 @@ class PRSSM(Estimator):
         members = len(arrays["models.log_output_std"])
         leaves = [_shaped(arrays, f"models{jax.tree_util.keystr(path)}", (members, *leaf.shape))
                   for path, leaf in jax.tree_util.tree_leaves_with_path(like)]
-        self.mixture_ = Mixture(jax.tree.unflatten(jax.tree.structure(like), leaves), self.warmup, self.config.draws)
+        self.mixture_ = Mixture(jax.tree.unflatten(jax.tree.structure(like), leaves), self._window, self.config.draws)
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
         self.level_, self.held_out_, self.steady_ = values["level"], values["held_out"], values.get("steady", True)

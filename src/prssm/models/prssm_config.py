@@ -20,6 +20,8 @@ class PRSSMConfig(Options):
     batch: int = option(10, "sub-trajectories in a mini-batch", minimum=1)
     horizon: int | None = option(100, "T_sub, length of a sub-trajectory; none: 100, or half of the shortest record if that "
                                  "is less", minimum=2)
+    stride: int | None = option(1, "rows of a recording that one step of the model takes; none: one, or more where long "
+                                "recordings are sampled much faster than they move", minimum=1)
     scheme: str = option("stochastic", "'stochastic': mini-batches and recognition model; 'full': all of every record, "
                          "fixed uninformative first state", choices=("stochastic", "full"))
     kernel: str | Callable = option("squared-exponential", "covariance function, or a callable (input_dim, signal_std, "
@@ -96,6 +98,7 @@ class PRSSMConfig(Options):
 _LATENT_DIM, _HORIZON = 6, 100
 PAPER = PRSSMConfig()
 DEFAULT = PRSSMConfig(
-    latent_dim=None, horizon=None, inducing=10, samples=2, batch=20, mean="linear", emission="linear", start="linear",
-    inducing_covariance="full", draws="trajectory", signal_std=0.2, lengthscale=2.0, z_std=0.3, process_std=0.01,
-    iterations=2000, learning_rate=0.02, complexity="auto", folds=6, fold_restarts=3, members=4, engine="auto-single")
+    latent_dim=None, horizon=None, stride=None, inducing=10, samples=2, batch=20, mean="linear", emission="linear",
+    start="linear", inducing_covariance="full", draws="trajectory", signal_std=0.2, lengthscale=2.0, z_std=0.3,
+    process_std=0.01, iterations=2000, learning_rate=0.02, complexity="auto", folds=6, fold_restarts=3, members=4,
+    engine="auto-single")

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from prssm.data.rate import thinned
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.foundation.errors import DataError
@@ -33,11 +34,12 @@ class Stepper:
     """Steps of the best model of a mixture: `step = stepper(state, u)` with u (Du,) in physical units.
 
     Many states at once are columns: states (Dx, B) and inputs (Du, B) give all parts of the step with B columns. Repeated
-    from `start`, with `step.state` as the next state, it is the free run without noise.
+    from `start`, with `step.state` as the next state, it is the free run without noise. A step takes `stride` rows of a
+    recording, and u is the mean of the inputs over them.
     """
 
-    def __init__(self, mixture: Mixture, scaler: Scaler) -> None:
-        self._mixture, self._scaler = mixture, scaler
+    def __init__(self, mixture: Mixture, scaler: Scaler, stride: int = 1) -> None:
+        self._mixture, self._scaler, self.stride = mixture, scaler, stride
         best = jax.tree.map(lambda leaf: leaf[0], mixture.models)
         with double_precision():
             dynamics = jax.jit(lambda transition: transition.condition())(best.transition)
@@ -57,7 +59,7 @@ class Stepper:
         if (record.input_dim, record.output_dim) != wanted:
             raise DataError(f"start: expected {wanted[0]} inputs and {wanted[1]} outputs, got {record.input_dim} and "
                             f"{record.output_dim}")
-        scaled = self._scaler.scale(record)
+        scaled = thinned(self._scaler.scale(record), self.stride)
         with double_precision():
             return np.array(self._mixture.first_states(scaled.u, scaled.y)[0][0])
 

@@ -28,6 +28,8 @@ def check_options(config: PRSSMConfig) -> None:
     if config.complexity == "auto" or config.folds:
         raise OptionError(f"a stream is trained at one level and without folds: expected complexity 'free', 'held' or "
                           f"'linear' and folds=0, got {config.complexity!r} and folds={config.folds}")
+    if config.stride not in (1, None):
+        raise OptionError(f"option stride: expected 1 for a stream, got {config.stride}")
 
 
 class StreamWindows:
