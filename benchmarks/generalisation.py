@@ -193,8 +193,20 @@ def study(name: str, variant: str, seed: int, out: Path) -> dict:
               "factor": model.calibration_.factor.tolist(), "score": model.score(unseen)}
     with double_precision():
         arrays = _all_runs(caught["trained"], [model.scaler_.scale(part) for part in unseen])
+    if variant == "choice":
+        arrays |= _linear_run(train, unseen)
     np.savez_compressed(out / f"{name}-{variant}-{seed}.npz", record=json.dumps(record), **arrays)
     return record
+
+
+def _linear_run(train, unseen) -> dict:
+    """`linear_mean` and `linear_std` (rows, Dy), scaled, of the method `linear`: what there is to beat."""
+    from prssm.models.linear import LinearSSM
+
+    model = LinearSSM().fit(train)
+    runs, scaler = model.simulate(unseen), model.scaler_
+    return {"linear_mean": (np.concatenate([run.mean for run in runs]) - scaler.y_mean) / scaler.y_std,
+            "linear_std": np.concatenate([run.std for run in runs]) / scaler.y_std}
 
 
 def _all_runs(trained, unseen) -> dict:

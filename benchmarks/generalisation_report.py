@@ -217,6 +217,17 @@ def band_table(studies: dict[str, Study]) -> str:
     return table(["", *studies, "log-likelihood"], rows)
 
 
+def likelihood_table(studies: dict[str, Study]) -> str:
+    """Mean log-likelihood of unseen measurements, task by task, beside that of a linear model with its own band."""
+    ours, linear = [], []
+    for study in studies.values():
+        found, run = default_choice(study)
+        ours.append(np.mean(norm.logpdf(study.y, run.mean, Calibration.fit(*found).factor * np.sqrt(run.var))))
+        linear.append(np.mean(norm.logpdf(study.y, study.arrays["linear_mean"], study.arrays["linear_std"])))
+    return table(["", *studies], [["the preset", *(f"{value:.2f}" for value in ours)],
+                                  ["method `linear`", *(f"{value:.2f}" for value in linear)]])
+
+
 def nominal_table(studies: dict[str, Study]) -> str:
     """Share of fresh measurements of simulated systems inside the calibrated band, for several nominal shares."""
     rows = []
@@ -252,7 +263,7 @@ def main() -> None:
     paths = {task: options.folder / f"{task}-choice-0.npz" for task in TASKS}
     studies = {task: Study(path) for task, path in paths.items() if path.exists()}
     parts = {"training": training_table(options.folder), "choice": rule_table(studies), "band": band_table(studies),
-             "nominal": nominal_table(studies)}
+             "likelihood": likelihood_table(studies), "nominal": nominal_table(studies)}
     print("\n\n".join(parts.values()))
     if options.figure:
         draw_nominal(studies, options.figure)

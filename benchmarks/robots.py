@@ -21,7 +21,7 @@ from page_sections import with_section
 SETS = ("sarcos", "barrett", "arm_sim")
 # Inducing points, samples and mini-batch of `paper` are those of the published Sarcos run. One restart of 1500 iterations
 # was chosen for its time, and looked at with --part validation alone.
-SIZES = {"latent_dim": 14, "inducing": 50, "iterations": 1500, "restarts": 1}
+SIZES = {"latent_dim": 14, "inducing": 50, "iterations": 1500, "restarts": 1, "stride": 1}
 LONGEST = 337  # rows of an experiment: the Barrett arm's one record is cut into such
 METHODS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "constant": ("constant", "default", {}),

@@ -28,7 +28,7 @@ FITS: Counter[str] = Counter()  # how often each behaviour was trained, in this 
 class FakeConfig(Options):
     behave: str = option("well", "what happens", choices=("well", "raise", "diverge", "overflow", "interrupt"))
     offset: float = option(0.5, "what it predicts, in training deviations")
-    iterations: int = option(50, "pretended", minimum=0)
+    iterations: int | None = option(50, "pretended", minimum=0)
     scheme: str = option("stochastic", "pretended", choices=("stochastic", "full"))
     restarts: int = option(2, "pretended", minimum=1)
     seed: int = option(0, "moves the prediction by a hundredth of a deviation", minimum=0)

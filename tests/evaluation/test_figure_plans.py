@@ -47,6 +47,12 @@ def test_learning_progress_is_run_at_growing_numbers_of_iterations_for_every_see
         assert [(_options(e), e.seed) for e in panel] == [((scheme, count), s) for count in counts for s in range(3)]
 
 
+def test_a_preset_that_leaves_the_iterations_to_the_data_is_run_over_the_whole_grid():
+    ours = variant_of("prssm").changed(iterations=None)
+    panels = plan_figure("full-vs-stochastic", ours, [ours], 1).panels
+    assert tuple(_options(e)[1] for e in panels["full"]) == ITERATION_GRID
+
+
 def test_needed_data_sets_and_unknown_figures():
     assert figure_datasets(list(FIGURES)) == ["furnace", "drives"]
     with pytest.raises(OptionError, match="Did you mean 'recognition'"):

@@ -6,6 +6,7 @@ import pytest
 
 import prssm
 from prssm.models import prssm as prssm_estimator
+from prssm.models import selection
 from prssm.models.levels import groups_of, levels_of
 from prssm.models.order_choice import as_good, first_good
 from prssm.models.selection import NEAR, HeldOut, Trained, _stays, mixed
@@ -131,6 +132,22 @@ def test_held_near_its_start_a_model_still_learns_that_its_noise_is_correlated()
     correlation = np.asarray(model.mixture_.models.correlation)[0, 0]
     assert abs(correlation - 0.8) < 4.0 * np.sqrt((1.0 - 0.8**2) / length)
     assert abs(model.mixture_.models.transition.mean.weight[0, 0, 0] - 0.7) < 0.1
+
+
+def test_of_long_held_out_stretches_only_the_beginning_is_run(monkeypatch):
+    """What lies beyond may be anything."""
+    lengths = []
+
+    class Watched(Trained):
+        def held_out(self, level, seed):
+            found = super().held_out(level, seed)
+            lengths.extend(len(error) for error in found.errors)
+            return found
+
+    monkeypatch.setattr(selection, "_STRETCH", 70)
+    monkeypatch.setattr(prssm_estimator, "Trained", Watched)
+    prssm.PRSSM(**SMALL | {"complexity": "linear", "iterations": 2}).fit([recording(200), recording(100)])
+    assert lengths == [70, 50, 70, 50]  # halves of both records
 
 
 def test_a_final_model_that_runs_away_from_its_training_data_is_no_candidate():

@@ -56,7 +56,8 @@ def _all_methods(dataset: str, ours: Variant, variants: Sequence[Variant], seeds
 
 
 def _full_vs_stochastic(dataset: str, ours: Variant, variants: Sequence[Variant], seeds: int) -> dict[str, list[Experiment]]:
-    longest, ours = ours.configuration()["iterations"], ours.changed(restarts=1)  # the paper's are independent trainings
+    longest = ours.configuration()["iterations"] or ITERATION_GRID[-1]  # where the preset leaves it to the data
+    ours = ours.changed(restarts=1)  # the paper's are independent trainings
     grid = sorted({count for count in ITERATION_GRID if count < longest} | {longest})
     return {scheme: [Experiment(dataset, ours.changed(scheme=scheme, iterations=count), seed)
                      for count in grid for seed in range(seeds)] for scheme in ("full", "stochastic")}

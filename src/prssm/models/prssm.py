@@ -20,7 +20,7 @@ from prssm.models.elbo import Anchor, Objective, Own, StateSpaceModel, TrainingD
 from prssm.models.held_out import Fold, folds_of
 from prssm.models.levels import Group, Level, groups_of, levels_of
 from prssm.models.mixture import Mixture
-from prssm.models.prssm_config import DEFAULT, PAPER, PRSSMConfig
+from prssm.models.prssm_config import DEFAULT, PAPER, RESOLVED, PRSSMConfig
 from prssm.models.prssm_start import Starts, blank_model
 from prssm.models.selection import Trained, choose
 from prssm.models.stepper import Stepper
@@ -70,7 +70,7 @@ class PRSSM(Estimator):
     def _fit_stream(self, stream: Stream, scaler: Scaler, session: Session) -> None:
         """As `_fit` with nothing held out, but the windows are read from disk; starts are made from a sample of the rows."""
         check_options(self.config)
-        config = self.config_ = self.config.resolved([stream.shortest()])
+        config = self.config_ = self.config.replace(folds=0).resolved([stream.shortest()], stream.steps)
         self._check_structure([stream.shortest()])
         source = StreamWindows(stream, scaler, config.batch, config.horizon)
         cut, levels = source.like(), levels_of(config.complexity, config.prior_std)
@@ -159,7 +159,7 @@ class PRSSM(Estimator):
         arrays = {f"models{jax.tree_util.keystr(path)}": np.asarray(leaf) for path, leaf in leaves}
         arrays |= {f"training.{name}": array for name, array in curves.items()}
         arrays["calibration"] = self.calibration_.factor
-        resolved = {name: getattr(self.config_, name) for name in ("latent_dim", "horizon", "recognition_window")}
+        resolved = {name: getattr(self.config_, name) for name in RESOLVED}
         return {"training": values, "resolved": resolved, "level": self.level_, "held_out": self.held_out_,
                 "steady": self.steady_}, arrays
 

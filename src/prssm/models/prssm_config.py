@@ -15,7 +15,8 @@ class PRSSMConfig(Options):
     # Structure (the paper's table 'Structural configuration')
     latent_dim: int | None = option(4, "Dx, dimension of the latent state; none: 6, or twice the number of outputs if that "
                                     "is more", minimum=1)
-    inducing: int = option(20, "P, inducing points for each latent dimension", minimum=1)
+    inducing: int | None = option(20, "P, inducing points for each latent dimension; none: 10, or 20 for long data",
+                                  minimum=1)
     samples: int = option(50, "N, sampled trajectories for each sub-trajectory in training", minimum=1)
     batch: int = option(10, "sub-trajectories in a mini-batch", minimum=1)
     horizon: int | None = option(100, "T_sub, length of a sub-trajectory; none: 100, or half of the shortest record if that "
@@ -64,7 +65,7 @@ class PRSSMConfig(Options):
     recognition_window: int = option(16, "L, first samples that the recognition model reads", minimum=1)
     recognition_hidden: int = option(32, "hidden units of the recognition model", minimum=1)
     recognition_std: float = option(0.1, "standard deviation of the recognised first state before training", above=0)
-    iterations: int = option(500, "gradient steps", minimum=0)
+    iterations: int | None = option(500, "gradient steps; none: 2000, or 4000 for long data (4000 rows or more)", minimum=0)
     learning_rate: float = option(0.05, "step size of Adam at the start", above=0)
     final_learning_rate: float = option(0.0005, "step size at the end, reached along a cosine", above=0)
     kl_warmup: float = option(0.5, "fraction of the iterations in which the KL terms come in, from 0 to their full weight; "
@@ -73,8 +74,8 @@ class PRSSMConfig(Options):
     restarts: int = option(8, "starts trained at once; those with the best training ELBO are kept", minimum=1)
     members: int = option(1, "how many of the restarts are kept, as a mixture", minimum=1)
     seed: int = option(0, "seed of everything random", minimum=0)
-    folds: int = option(0, "the band is calibrated on so many stretches of the training data, each predicted by models "
-                        "that have not seen it; 0: not calibrated", minimum=0)
+    folds: int | None = option(0, "the band is calibrated on so many stretches of the training data, each predicted by "
+                               "models that have not seen it; 0: not calibrated; none: 6, or 3 for long data", minimum=0)
     fold_restarts: int = option(2, "starts trained for each of the folds", minimum=1)
     simulation_samples: int = option(200, "trajectories of a simulation", minimum=2)
     normalise: bool = option(True, "scale inputs and outputs to zero mean and unit variance")
@@ -84,21 +85,24 @@ class PRSSMConfig(Options):
                          choices=("auto", "auto-single", "native", "native-single", "cuda", "cuda-single", "adjoint",
                                   "scan"))
 
-
-    def resolved(self, records: Sequence[Record]) -> Self:
-        """With what the data decide filled in."""
-        latent_dim = max(_LATENT_DIM, 2 * records[0].output_dim) if self.latent_dim is None else self.latent_dim
-        shortest = min(len(record) for record in records)
-        horizon = max(2, min(_HORIZON, shortest // 2)) if self.horizon is None else self.horizon
-        return self.replace(latent_dim=latent_dim, horizon=horizon,
-                            recognition_window=min(self.recognition_window, horizon) if self.horizon is None
-                            else self.recognition_window)
+    def resolved(self, records: Sequence[Record], rows: int | None = None) -> Self:
+        """With what the data decide filled in; `rows` of them in all, where these records are not all."""
+        is_long = (rows or sum(map(len, records))) >= _LONG
+        shortest = min(map(len, records))
+        found = {"latent_dim": max(_LATENT_DIM, 2 * records[0].output_dim), "horizon": max(2, min(_HORIZON, shortest // 2)),
+                 "inducing": 20 if is_long else 10, "iterations": 4000 if is_long else 2000, "folds": 3 if is_long else 6}
+        found = {name: value for name, value in found.items() if getattr(self, name) is None}
+        if "horizon" in found:
+            found["recognition_window"] = min(self.recognition_window, found["horizon"])
+        return self.replace(**found)
 
 
 _LATENT_DIM, _HORIZON = 6, 100
+_LONG = 4000  # steps in all, that tell more than ten inducing points and 2000 iterations can learn
+RESOLVED = ("latent_dim", "horizon", "recognition_window", "inducing", "iterations", "folds")  # what data may decide
 PAPER = PRSSMConfig()
 DEFAULT = PRSSMConfig(
-    latent_dim=None, horizon=None, stride=None, inducing=10, samples=2, batch=20, mean="linear", emission="linear",
+    latent_dim=None, horizon=None, stride=None, inducing=None, samples=2, batch=20, mean="linear", emission="linear",
     start="linear", inducing_covariance="full", draws="trajectory", signal_std=0.2, lengthscale=2.0, z_std=0.3,
-    process_std=0.01, iterations=2000, learning_rate=0.02, complexity="auto", folds=6, fold_restarts=3, members=4,
+    process_std=0.01, iterations=None, learning_rate=0.02, complexity="auto", folds=None, fold_restarts=3, members=4,
     engine="auto-single")

@@ -17,7 +17,7 @@ from prssm.models.order_choice import as_good
 from prssm.training.log import TrainingLog
 
 NEAR = 0.05  # levels whose held-out errors are this close to the smallest, relative to it, are mixed
-_SAMPLES = 200  # trajectories of a free run over a held-out stretch
+_SAMPLES, _STRETCH = 200, 3000  # trajectories of a free run over a held-out stretch, and rows of it at most
 _LOST = 1.5  # times the error of a constant: a final model that errs more on what it was trained on has run away
 _ROWS, _FEW = 20_000, 50  # of the longest record, over which that is looked at, and trajectories
 
@@ -121,7 +121,7 @@ class Trained:
             if group.level != level or group.fold is None:
                 continue
             mixture = self.mixture(self.members(group))
-            for record in group.fold.held_out_records:
+            for record in (whole[:_STRETCH] for whole in group.fold.held_out_records):
                 run = mixture.run(record.u, record.y[: self.window], _SAMPLES, seed)
                 # A run that is lost is no missing measurement: its error has no limit.
                 errors.append(record.y - np.where(np.isfinite(run.mean), run.mean, np.inf))
