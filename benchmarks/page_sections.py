@@ -6,7 +6,8 @@ MARKERS = {
     "arm": ("<!-- arm: begin -->", "<!-- arm: end -->"),
     "time-to-accuracy": ("<!-- time-to-accuracy:begin -->", "<!-- time-to-accuracy:end -->"),
     **{f"generalisation-{part}": (f"<!-- generalisation-{part}: begin -->", f"<!-- generalisation-{part}: end -->")
-       for part in ("training", "choice", "band", "nominal")},
+       for part in ("training", "choice", "band", "likelihood", "nominal")},
+    "kinds": ("<!-- kinds: begin -->", "<!-- kinds: end -->"),
     "true-function": ("<!-- true-function: begin -->", "<!-- true-function: end -->"),
     "gpu": ("<!-- gpu:begin -->", "<!-- gpu:end -->")}
 
