@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from prssm.data.rate import at_all_rows, chosen_stride, thinned, thinned_inputs
+from prssm.data.rate import at_all_rows, checked_stride, chosen_stride, thinned, thinned_inputs
 from prssm.data.record import Record
+from prssm.foundation.errors import OptionError
 
 
 def sine(period, rows=20_000, noise=0.0, seed=0):
@@ -60,3 +61,12 @@ def test_a_slow_run_reaches_every_row(rows):
     back = at_all_rows(np.stack([line, -line]), 3, rows)
     np.testing.assert_allclose(back[0, :, 0], 2.0 * np.arange(rows) + 1.0)
     np.testing.assert_allclose(back[1], -back[0])
+
+
+def test_a_quarter_of_the_shortest_record_is_the_most_that_a_user_may_ask_for():
+    records = [sine(50, rows=100), sine(50, rows=41).renamed("short.csv")]
+    assert checked_stride(10, records) == 10
+    assert checked_stride(None, records) is None
+    assert checked_stride(1, [sine(50, rows=3)]) == 1
+    with pytest.raises(OptionError, match=r"stride: expected at most 10, a quarter of the 41 rows of short.csv, got 11"):
+        checked_stride(11, records)

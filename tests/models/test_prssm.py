@@ -217,7 +217,7 @@ def test_structures_that_cannot_work_are_named(options, message):
 
 
 def test_a_record_too_short_to_start_from_is_named(learnt):
-    with pytest.raises(DataError, match="starts from 8 samples, the record has 5"):
+    with pytest.raises(DataError, match="starts from 8 samples, the record has no more than 5"):
         learnt.simulate(saturating_drive(5))
 
 

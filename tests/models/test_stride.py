@@ -5,6 +5,7 @@ import pytest
 
 import prssm
 from prssm.data.rate import thinned
+from prssm.foundation.errors import DataError
 from prssm.models.linear import LinearSSM
 
 
@@ -69,6 +70,8 @@ def test_prssm_chooses_it_from_the_data_and_steps_over_as_many_rows():
     run = model.simulate(record[:1000], samples=400)
     # Samples without process noise differ by their first states; their mean is the run from the mean of those.
     np.testing.assert_allclose(np.array(outputs)[50:], run.mean[100::2], atol=0.02 * record.y.std())
+    with pytest.raises(DataError, match="starts from 32 samples, the record has no more than 30"):
+        model.simulate(record[:30])
 
 
 def test_the_papers_preset_takes_every_row():

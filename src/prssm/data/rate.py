@@ -9,12 +9,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from prssm.data.record import Record
+from prssm.foundation.errors import OptionError
 
 _BEND = 0.005  # of an output's deviation, by which a straight line over two steps may miss the row in its middle: a
 # sine keeps 63 steps a period, so that a horizon of 100 still sees more than one
 _NOISE, _CHANCE = 0.1, 1.05  # the same over two rows, which may be noise up to there; and how well its variance is known
 _KEPT_ROWS = 1000  # of all data, that are left at least
-_KEPT_OF_EACH = 100  # of the shortest record
+_KEPT_OF_EACH, _FEWEST = 100, 4  # of the shortest record; and where the user has chosen
 
 
 def chosen_stride(records: Sequence[Record]) -> int:
@@ -26,6 +27,16 @@ def chosen_stride(records: Sequence[Record]) -> int:
     limit = _CHANCE * noise**2 + _BEND**2
     while stride < most and np.all(noise <= _NOISE) and np.all(_bends(records, stride + 1) ** 2 <= limit):
         stride += 1
+    return stride
+
+
+def checked_stride(stride: int | None, records: Sequence[Record]) -> int | None:
+    """What the user has chosen, if enough is left of every record."""
+    shortest = min(records, key=len)
+    most = max(1, len(shortest) // _FEWEST)
+    if stride is not None and stride > most:
+        raise OptionError(f"option stride: expected at most {most}, a quarter of the {len(shortest)} rows of "
+                          f"{shortest.name}, got {stride}")
     return stride
 
 

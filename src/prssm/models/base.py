@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from prssm.data.coerce import as_records, check_alike, check_training
-from prssm.data.rate import at_all_rows, chosen_stride, thinned, thinned_inputs
+from prssm.data.rate import at_all_rows, checked_stride, chosen_stride, thinned, thinned_inputs
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.stream import Stream
@@ -155,7 +155,7 @@ class Estimator(metaclass=_SignatureFromConfig):
             scaler, first = Scaler.fit(records, normalise), records[0]
             with double_precision():
                 scaled = [scaler.scale(record) for record in records]
-                self.stride_ = getattr(self.config, "stride", 1) or chosen_stride(scaled)
+                self.stride_ = checked_stride(getattr(self.config, "stride", 1), scaled) or chosen_stride(scaled)
                 self._fit([thinned(record, self.stride_) for record in scaled], session)
         self.scaler_ = scaler
         self.input_names_, self.output_names_, self.dt_ = first.input_names, first.output_names, first.dt

@@ -13,7 +13,7 @@ from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.stream import Stream
 from prssm.data.windows import Windows
-from prssm.foundation.errors import OptionError
+from prssm.foundation.errors import DataError, OptionError
 from prssm.models.base import Estimator, Simulated
 from prssm.models.calibration import Calibration
 from prssm.models.elbo import Anchor, Objective, Own, StateSpaceModel, TrainingData
@@ -131,6 +131,9 @@ class PRSSM(Estimator):
         count = self.config.simulation_samples if samples is None else samples
         if count < 2:
             raise OptionError(f"samples: expected at least 2 trajectories, got {count}")
+        if len(y_start) < self._window and not np.isnan(y_start).all():
+            raise DataError(f"a simulation starts from {self.warmup} samples, the record has no more than "
+                            f"{len(y_start) * self.stride_}")
         run = self.mixture_.run(u, y_start, count, seed)
         assert run.samples is not None
         samples_y = self.calibration_.samples(run.samples, run.mean)
