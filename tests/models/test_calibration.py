@@ -20,6 +20,12 @@ def test_recovers_the_true_factor(factor):
     assert found.factor[0] == pytest.approx(factor, rel=0.028)
 
 
+def test_of_errors_that_are_not_normal_nine_in_ten_and_nineteen_in_twenty_count():
+    """Evenly spread from 0 to 1: 0.9 and 0.95 of them must be 1.645 and 1.960 deviations."""
+    found = Calibration.fit([np.linspace(0.0, 1.0, 1001)[:, None]], [np.ones((1001, 1))])
+    assert found.factor[0] == pytest.approx(np.sqrt(0.9 / 1.644854 * 0.95 / 1.959964), rel=1e-5)
+
+
 def test_calibrated_band_has_its_nominal_coverage():
     errors, stds = held_out_errors(1.8)
     fresh_errors, fresh_stds = held_out_errors(1.8, seed=1)

@@ -7,6 +7,7 @@ import prssm
 from prssm.data.rate import thinned
 from prssm.foundation.errors import DataError
 from prssm.models.linear import LinearSSM
+from prssm.models.stepper import Stepper
 
 
 def slow_lag(rows=2500, seed=0, noise=0.0):
@@ -63,6 +64,8 @@ def test_prssm_chooses_it_from_the_data_and_steps_over_as_many_rows():
     assert model.warmup == 2 * 16
     stepper = model.stepper()
     x, outputs = stepper.start(record.u[:32], record.y[:32]), []
+    slow = thinned(record[:32], 2)
+    np.testing.assert_allclose(x, Stepper(model.mixture_, model.scaler_).start(slow.u, slow.y))
     for t in range(0, 1000, 2):
         step = stepper(x, record.u[t : t + 2].mean(axis=0))
         x = step.state
