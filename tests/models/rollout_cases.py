@@ -53,6 +53,14 @@ def loss(transition, x1, u, eps, engine, draws=None):
 value_and_slopes = jax.jit(jax.value_and_grad(loss, argnums=(0, 1, 2, 3)), static_argnames="engine")
 
 
+def assert_equal_but_for_rounding(transition, points, got, expected):
+    """Sums over all points of products with K^-1 = W' W, whose entries are large where points of few dimensions crowd."""
+    white = float(jnp.abs(transition.condition().gp.white).max())
+    tolerance = 1e-9 + 100 * points * white**2 * np.finfo(float).eps
+    for one, other in zip(*map(jax.tree.leaves, (got, expected)), strict=True):
+        np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance * (1 + float(np.abs(other).max(initial=0))))
+
+
 def need_native_library():
     """Where there is a compiler these tests run, or fail; they are skipped only where there is none."""
     if build.compiler() is None:

@@ -1,5 +1,7 @@
 """The choice between levels of complexity."""
 
+from types import SimpleNamespace
+
 import equinox as eqx
 import numpy as np
 import pytest
@@ -7,7 +9,8 @@ import pytest
 import prssm
 from prssm.models import prssm as prssm_estimator
 from prssm.models import selection
-from prssm.models.levels import groups_of, levels_of
+from prssm.models.base import Simulated
+from prssm.models.levels import Group, groups_of, levels_of
 from prssm.models.order_choice import as_good, first_good
 from prssm.models.selection import NEAR, HeldOut, Trained, _stays, mixed
 
@@ -135,19 +138,22 @@ def test_held_near_its_start_a_model_still_learns_that_its_noise_is_correlated()
 
 
 def test_of_long_held_out_stretches_only_the_beginning_is_run(monkeypatch):
-    """What lies beyond may be anything."""
-    lengths = []
+    class Still(Trained):
+        """One restart a fold, whose run is zero."""
 
-    class Watched(Trained):
-        def held_out(self, level, seed):
-            found = super().held_out(level, seed)
-            lengths.extend(len(error) for error in found.errors)
-            return found
+        def members(self, group):
+            return np.array([group.restarts.start])
+
+        def mixture(self, members):
+            return SimpleNamespace(run=lambda u, y, count, seed: Simulated(np.zeros((len(u), 1)), np.ones((len(u), 1))))
 
     monkeypatch.setattr(selection, "_STRETCH", 70)
-    monkeypatch.setattr(prssm_estimator, "Trained", Watched)
-    prssm.PRSSM(**SMALL | {"complexity": "linear", "iterations": 2}).fit([recording(200), recording(100)])
-    assert lengths == [70, 50, 70, 50]  # halves of both records
+    fold = SimpleNamespace(held_out_records=[recording(100), recording(50)])
+    level = levels_of("linear", 1.0)[0]
+    trained = Still(None, None, [Group(level, None, slice(0, 1)), Group(level, fold, slice(1, 2))], 1, 0.1, 8, "step")
+    errors = trained.held_out(level, 0).errors
+    np.testing.assert_array_equal(errors[0], recording(100).y[:70])
+    np.testing.assert_array_equal(errors[1], recording(50).y)
 
 
 def test_a_final_model_that_runs_away_from_its_training_data_is_no_candidate():

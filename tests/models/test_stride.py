@@ -59,7 +59,8 @@ def test_files_keep_it_and_reports_tell_it(fitted, tmp_path):
 
 def test_prssm_chooses_it_from_the_data_and_steps_over_as_many_rows():
     record = slow_lag(noise=1e-3)
-    model = prssm.PRSSM(complexity="linear", folds=0, restarts=1, members=1, iterations=2, linear_order=1).fit(record)
+    model = prssm.PRSSM(complexity="linear", folds=0, restarts=1, members=1, iterations=0, linear_order=1, latent_dim=1,
+                        inducing=2, batch=2, horizon=20, recognition_hidden=2).fit(record)
     assert model.stride_ == 2  # as 2500 rows allow
     assert model.warmup == 2 * 16
     stepper = model.stepper()
