@@ -50,7 +50,7 @@ def thinned(record: Record, stride: int) -> Record:
 
 
 def thinned_inputs(u: np.ndarray, stride: int) -> np.ndarray:
-    """Inputs of a run at the slow rate that reaches the last of the rows: that row lies before the end of a step."""
+    """Inputs of a run at the slow rate whose last step begins at the last of the rows or after it: none is beyond it."""
     means = _block_means(u, stride)
     reached = (len(means) - 1) * stride >= len(u) - 1
     return means if reached else np.concatenate([means, u[-1:]])

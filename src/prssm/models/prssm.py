@@ -30,7 +30,7 @@ from prssm.training.log import TrainingLog
 from prssm.training.optimise import PerRestart, Schedule, optimise_all
 from prssm.training.session import Session
 
-_RUNS_AWAY = ("free runs over the longest training record leave the data; try a longer horizon, or fewer samples a second: "
+_RUNS_AWAY = ("free runs over the longest training record leave the data; try a longer horizon or a larger stride: "
               "training sees no more than one horizon at a time")
 _MARGIN = 0.1  # ELBO for each recorded step by which a member of the mixture may be worse than the best
 
