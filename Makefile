@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 2
 # A change of any of these needs a new installation: it compiles the native engine.
-BUILT_FROM := pyproject.toml hatch_build.py $(wildcard src/prssm/models/native/*.h src/prssm/models/native/*.cc) src/prssm/models/native/build.py
+BUILT_FROM := pyproject.toml hatch_build.py $(wildcard src/prssm/dynamics/engines/native/*.h src/prssm/dynamics/engines/native/*.cc) src/prssm/dynamics/engines/native/build.py
 
 .PHONY: demo test lint clean
 

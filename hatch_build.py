@@ -8,7 +8,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-BUILDER = "src/prssm/models/native/build.py"
+BUILDER = "src/prssm/dynamics/engines/native/build.py"
 
 
 class NativeEngine(BuildHookInterface):

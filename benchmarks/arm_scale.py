@@ -26,9 +26,9 @@ TARGET = 0.21  # rad; the training mean has 0.28
 
 def make(rows: int, folder: Path) -> Path:
     """The stream of so many rows; made once."""
-    from prssm.data.convert import convert
-    from prssm.data.files import write_record
+    from prssm.data.io.files import write_record
     from prssm.data.simulators import stream
+    from prssm.data.stream.convert import convert
 
     target = folder / f"{rows}.stream"
     if not (target / "index.json").exists():
@@ -45,7 +45,7 @@ def fit(rows: int, iterations: int, folder: Path) -> dict:
     """One fit in this process; its record."""
     import prssm
     from prssm.data.simulators import simulate
-    from prssm.evaluation.provenance import provenance
+    from prssm.evaluation.jobs.provenance import provenance
 
     data = prssm.Stream.open(make(rows, folder))
     begun = time.perf_counter()

@@ -1,6 +1,6 @@
 """The CUDA engine under compute-sanitizer: memory out of bounds, races in shared memory, misuse of barriers. Half a minute.
 
-    python -m prssm.models.cuda.build && python benchmarks/sanitize_cuda.py
+    python -m prssm.dynamics.engines.cuda.build && python benchmarks/sanitize_cuda.py
 
 Objectives over 17 steps, each with its gradient, of such sizes that every kernel runs on a GPU of some hundred processors
 (though not with every number of points to a thread); a process for each case and tool. Exits with 1 if a tool found
@@ -21,7 +21,7 @@ from speed_gpu import value_and_gradient
 from speed_work import Work
 
 from prssm.foundation.precision import double_precision
-from prssm.models.elbo import Draws
+from prssm.models.prssm.elbo import Draws
 
 TOOLS = ("memcheck", "racecheck", "synccheck")
 # XLA's own kernels are not looked at. Its compilation by many threads at once, and its graphs, make the sanitizer crash.

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from page_sections import with_section
 
-from prssm.evaluation.provenance import machine, provenance
+from prssm.evaluation.jobs.provenance import machine, provenance
 
 BATCH = 10  # sub-trajectories of 50 samples for one process: the paper's configuration
 CASES = {  # processes, devices of each, batch
@@ -55,7 +55,7 @@ def work(process: int, processes: int, port: int, devices: int, batch: int, iter
     import jax
 
     import prssm
-    from prssm.training import processes as run
+    from prssm.training.distributed import processes as run
 
     if processes > 1:
         run.join(f"127.0.0.1:{port}", processes, process)

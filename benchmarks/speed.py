@@ -16,8 +16,8 @@ from typing import Any
 import speed_measures as measures
 from speed_page import page, text
 
-from prssm.evaluation.provenance import provenance
-from prssm.models.native import library
+from prssm.dynamics.engines.native import library
+from prssm.evaluation.jobs.provenance import provenance
 
 
 def measure() -> dict[str, Any]:

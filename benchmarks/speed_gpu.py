@@ -1,6 +1,6 @@
 """How fast a training step is on an NVIDIA GPU, as ratios to the differentiated scan. Some two minutes, mostly compilation.
 
-    python -m prssm.models.cuda.build && python benchmarks/speed_gpu.py [--docs docs/performance.md] [--out runs]
+    python -m prssm.dynamics.engines.cuda.build && python benchmarks/speed_gpu.py [--docs docs/performance.md] [--out runs]
 
 Prints tables, writes a record (versions, device, commit) to runs/speed_gpu.json and, with --docs, the GPU section of the
 page. `--record runs/speed_gpu.json --docs ...` writes the section from an earlier record, on any machine.
@@ -23,11 +23,11 @@ from page_sections import with_section
 from speed_gpu_page import section
 from speed_work import LARGE, REFERENCE, Work, make, objective
 
-from prssm.evaluation.provenance import provenance
+from prssm.dynamics.engines.choice import rollout
+from prssm.dynamics.engines.cuda import library
+from prssm.evaluation.jobs.provenance import provenance
 from prssm.foundation.precision import double_precision
-from prssm.models.cuda import library
-from prssm.models.elbo import Draws
-from prssm.models.rollout import rollout
+from prssm.models.prssm.elbo import Draws
 
 RESTARTS = 64
 REPEATS = 100

@@ -19,10 +19,10 @@ import numpy as np
 from speed_work import LARGE, REFERENCE, Work, make, objective, value_and_gradient
 
 from prssm.data.scaling import Scaler
+from prssm.dynamics.engines.choice import rollout
 from prssm.foundation.precision import double_precision
-from prssm.models.mixture import Mixture
-from prssm.models.rollout import rollout
-from prssm.models.stepper import Stepper
+from prssm.models.prssm.mixture import Mixture
+from prssm.models.prssm.stepping.stepper import Stepper
 
 WORKS = {"R": REFERENCE, "S": LARGE}
 REPEATS = {"R": 25, "S": 8}

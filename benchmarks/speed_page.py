@@ -26,7 +26,7 @@ NOTES = """## Notes
 - `auto`, the default, is `native` where the library is built and applies (squared-exponential kernel, affine prior mean,
   CPU), `cuda` likewise on a GPU, else `adjoint`. `prssm info` says which, and why. [docs/adjoint.md](adjoint.md)
   has the mathematics.
-- The library is built by the package's own build; `python -m prssm.models.native.build` builds it again. It is compiled
+- The library is built by the package's own build; `python -m prssm.dynamics.engines.native.build` builds it again. It is compiled
   for plain, AVX2 and AVX-512 processors, and chooses when it runs; the variable `PRSSM_VARIANT` overrules the choice
   (`baseline`, `avx2`, `avx512`), `PRSSM_THREADS` sets the number of threads. Results do not depend on that number, to the
   last bit.
@@ -35,7 +35,7 @@ NOTES = """## Notes
 - The tests of the native engine have been run once under AddressSanitizer and UndefinedBehaviorSanitizer, without a
   finding, by
 
-      python -m prssm.models.native.build -O1 -g -fsanitize=address,undefined
+      python -m prssm.dynamics.engines.native.build -O1 -g -fsanitize=address,undefined
       LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \\
           python -m pytest -n 0 -s tests/models/test_native_*.py -k "not training and not info"
 

@@ -13,10 +13,10 @@ from jaxtyping import Array
 
 from prssm.data import windows
 from prssm.data.record import Record
-from prssm.models.elbo import Draws, Objective, StateSpaceModel, TrainingData
-from prssm.models.prssm_config import PAPER
-from prssm.models.prssm_start import random_model
-from prssm.models.transition import Dynamics
+from prssm.dynamics.transition import Dynamics
+from prssm.models.prssm.config import PAPER
+from prssm.models.prssm.elbo import Draws, Objective, StateSpaceModel, TrainingData
+from prssm.models.prssm.start import random_model
 
 
 @dataclass(frozen=True)

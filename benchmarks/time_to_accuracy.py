@@ -29,12 +29,12 @@ from page_sections import with_section
 from prssm import datasets
 from prssm.data import windows
 from prssm.data.scaling import Scaler
-from prssm.evaluation.provenance import provenance
+from prssm.evaluation.jobs.provenance import provenance
 from prssm.foundation.atomic import replacing
 from prssm.foundation.precision import double_precision
-from prssm.models.elbo import Objective, StateSpaceModel, TrainingData
-from prssm.models.prssm_config import PAPER, PRSSMConfig
-from prssm.models.prssm_start import Starts
+from prssm.models.prssm.config import PAPER, PRSSMConfig
+from prssm.models.prssm.elbo import Objective, StateSpaceModel, TrainingData
+from prssm.models.prssm.start import Starts
 from prssm.training.optimise import CHUNK, Schedule, advance, initial_state
 
 SETS = ("actuator", "ballbeam", "drives", "furnace", "dryer")

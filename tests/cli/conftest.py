@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from prssm.cli.main import main
-from prssm.data.files import write_columns
+from prssm.data.io.files import write_columns
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def one_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
     """The linear row has its own tests; without it the commands answer at once."""
-    monkeypatch.setattr("prssm.report.comparison.BASELINES", ("constant",))
+    monkeypatch.setattr("prssm.evaluation.comparison.BASELINES", ("constant",))
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 import prssm
 from prssm.cli.main import main
 from prssm.cli.outputs import without_nan, write_json
-from prssm.data.files import read
-from prssm.models.base import Simulated
+from prssm.data.io.files import read
 from prssm.models.constant import Constant
+from prssm.models.estimator import Simulated
 
 pytestmark = pytest.mark.usefixtures("folder", "one_baseline")
 CONSTANT = ("--method", "constant")
@@ -166,8 +166,8 @@ def test_drawn_trajectories_are_written_when_asked_for(monkeypatch: pytest.Monke
 
 def test_the_demo_goes_the_whole_way(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """With a method that fits at once in place of PR-SSM, whose training has its own tests."""
-    monkeypatch.setattr("prssm.models.prssm.PRSSM", Constant)
-    monkeypatch.setattr("prssm.cli.demo.DEMO_OPTIONS", {"seed": 3})
+    monkeypatch.setattr("prssm.models.prssm.estimator.PRSSM", Constant)
+    monkeypatch.setattr("prssm.cli.commands.demo.DEMO_OPTIONS", {"seed": 3})
     assert main(["demo", "--out", "demo.prssm"]) == 0
     assert "drives_sim" in Path("demo-report.html").read_text()
     _, test = prssm.datasets.load("drives_sim")
@@ -175,6 +175,6 @@ def test_the_demo_goes_the_whole_way(monkeypatch: pytest.MonkeyPatch, capsys: py
 
 
 def test_the_demo_asks_for_options_that_exist() -> None:
-    from prssm.cli.demo import DEMO_OPTIONS
+    from prssm.cli.commands.demo import DEMO_OPTIONS
 
     prssm.PRSSM(**DEMO_OPTIONS)

@@ -7,9 +7,9 @@ import pytest
 
 from prssm.cli.main import main
 from prssm.cli.settings import Settings, resolve
-from prssm.data.stream import Stream
+from prssm.data.stream.stream import Stream
 from prssm.foundation.errors import OptionError, TrainingError
-from prssm.models.prssm import PRSSM
+from prssm.models.prssm.estimator import PRSSM
 
 
 @pytest.mark.parametrize(("words", "message"), [

@@ -10,7 +10,7 @@ import pytest
 
 import prssm
 from prssm.cli.main import main
-from prssm.data.files import read
+from prssm.data.io.files import read
 
 pytestmark = pytest.mark.usefixtures("folder", "few_simple")
 SWEEP = ("search", "plain.csv", "--method", "constant", "--over", "seed=0..3", "--split", "0.75",
@@ -20,8 +20,8 @@ SWEEP = ("search", "plain.csv", "--method", "constant", "--over", "seed=0..3", "
 @pytest.fixture
 def few_simple(monkeypatch: pytest.MonkeyPatch) -> None:
     """The linear row has its own tests."""
-    monkeypatch.setattr("prssm.evaluation.trial.ALWAYS", ("constant",))
-    monkeypatch.setattr("prssm.evaluation.search_final.ALWAYS", ("constant",))
+    monkeypatch.setattr("prssm.evaluation.search.trial.ALWAYS", ("constant",))
+    monkeypatch.setattr("prssm.evaluation.search.final.ALWAYS", ("constant",))
 
 
 def records() -> list[dict]:
@@ -70,7 +70,7 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     def interrupt(self: object, trial: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("prssm.evaluation.trial.TrialWork.__call__", interrupt)
+    monkeypatch.setattr("prssm.evaluation.search.trial.TrialWork.__call__", interrupt)
     assert main(SWEEP) == 130
     assert "kept in runs/s/trials.jsonl, the same command goes on from there" in capsys.readouterr().err
 

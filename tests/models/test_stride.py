@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import prssm
-from prssm.data.rate import thinned
+from prssm.data.resample import thinned
 from prssm.foundation.errors import DataError
-from prssm.models.linear import LinearSSM
-from prssm.models.stepper import Stepper
+from prssm.models.linear_ssm import LinearSSM
+from prssm.models.prssm.stepping.stepper import Stepper
 
 
 def slow_lag(rows=2500, seed=0, noise=0.0):

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.stats import norm
 
-from prssm.report.calibration import LEVELS, coverage_curve
-from prssm.simulation.prediction import Prediction
+from prssm.prediction.prediction import Prediction
+from prssm.report.fit.calibration import LEVELS, coverage_curve
 
 
 def test_curve_is_the_share_inside_each_interval() -> None:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from prssm.report.comparison import Run
-from prssm.report.notes import notes_about
+from prssm.evaluation.comparison import Run
+from prssm.report.fit.notes import notes_about
 from prssm.report.tables import ScoreRow
 from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from prssm.data.record import Record
+from prssm.evaluation.comparison import Run, compare
 from prssm.models.constant import Constant
-from prssm.report.comparison import Run, compare
-from prssm.report.page import write_report
+from prssm.report.fit.page import write_report
 from prssm.report.tables import METRICS, ScoreRow
 from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
 
@@ -74,7 +74,7 @@ def fitted(names: tuple[str, ...], rows: int = 200) -> tuple[Constant, list[Run]
 def only_the_constant() -> None:
     """Rows of other methods are given by hand here."""
     patch = pytest.MonkeyPatch()
-    patch.setattr("prssm.report.comparison.BASELINES", ())
+    patch.setattr("prssm.evaluation.comparison.BASELINES", ())
     yield
     patch.undo()
 

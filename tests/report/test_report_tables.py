@@ -8,8 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prssm.report.tables import METRICS, ScoreRow, Table, metric_table, print_table, score_table, to_csv, to_markdown
-from prssm.simulation.metrics import COVERAGE_LEVELS
+from prssm.prediction.metrics import COVERAGE_LEVELS
+from prssm.report.tables import (
+    METRICS,
+    ScoreRow,
+    Table,
+    metric_table,
+    print_table,
+    score_table,
+    to_csv,
+    to_markdown,
+)
 
 ROWS = [
     ScoreRow("constant", {"rmse": 2.0, "fit_percent": 1.0, "coverage_95": 0.99}),

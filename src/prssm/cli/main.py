@@ -11,17 +11,17 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 
 from prssm import __version__
-from prssm.cli.benchmark import benchmark
-from prssm.cli.convert import convert
-from prssm.cli.datasets import datasets
-from prssm.cli.demo import demo
-from prssm.cli.fit import fit
-from prssm.cli.info import info
-from prssm.cli.methods import methods
-from prssm.cli.score import score
-from prssm.cli.search import search
+from prssm.cli.commands.benchmark import benchmark
+from prssm.cli.commands.convert import convert
+from prssm.cli.commands.datasets import datasets
+from prssm.cli.commands.demo import demo
+from prssm.cli.commands.fit import fit
+from prssm.cli.commands.info import info
+from prssm.cli.commands.methods import methods
+from prssm.cli.commands.score import score
+from prssm.cli.commands.search import search
+from prssm.cli.commands.simulate import simulate
 from prssm.cli.signals import SIGTERM_CODE, sigterm_interrupts, terminated
-from prssm.cli.simulate import simulate
 from prssm.cli.words import explained, note
 from prssm.foundation.errors import PrssmError
 
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             traceback.print_exc()
         line, code = outcome(error)
-        if (watch := sys.modules.get("prssm.training.watch")) is not None:
+        if (watch := sys.modules.get("prssm.training.distributed.watch")) is not None:
             watch.leave(line, code)  # one of several processes ends at once, and the others hear why
         note(line)
         return code

@@ -13,7 +13,7 @@ def join(merged: dict[str, Any]) -> None:
             if value is not None:
                 raise OptionError(f"--{name}: expected together with --coordinator host:port (or auto), got it alone")
         return
-    from prssm.training import processes as run
+    from prssm.training.distributed import processes as run
 
     run.join(coordinator, processes, process)
 
@@ -31,7 +31,7 @@ def leads(merged: dict[str, Any]) -> bool:
     """Whether this process writes the files and speaks."""
     if merged["coordinator"] is None:
         return True  # without asking JAX, which takes a second to load
-    from prssm.training import store
+    from prssm.training.distributed import store
 
     return store.leads()
 
@@ -39,6 +39,6 @@ def leads(merged: dict[str, Any]) -> bool:
 def part(merged: dict[str, Any]) -> None:
     """The common work is done."""
     if merged["coordinator"] is not None:
-        from prssm.training import processes as run
+        from prssm.training.distributed import processes as run
 
         run.part()

@@ -11,14 +11,14 @@ from prssm.foundation.errors import DataError, OptionError, did_you_mean
 
 if TYPE_CHECKING:
     from prssm.data.record import Record
-    from prssm.models.base import Estimator
+    from prssm.models.estimator import Estimator
 
 
 def is_set(word: str) -> bool:
     """Whether the word names a set of the catalogue; a file's name has an ending."""
     if Path(word).suffix:
         return False
-    from prssm.data import catalogue
+    from prssm.data.sets import catalogue
 
     if word in catalogue.names():
         return True
@@ -44,14 +44,14 @@ def training_and_test(settings: dict[str, Any]) -> tuple[list[Record], list[Reco
 
 
 def _read(word: str, **columns: Any) -> Record:
-    from prssm.data.files import read
+    from prssm.data.io.files import read
 
     return read(word, **columns)
 
 
 def _from_catalogue(words: Sequence[str], settings: dict[str, Any]) -> tuple[list[Record], list[Record]]:
-    from prssm.data import catalogue
     from prssm.data.coerce import as_records
+    from prssm.data.sets import catalogue
 
     if len(words) > 1:
         raise OptionError(f"data: expected one data set or one or more files, got {', '.join(words)}")
@@ -81,7 +81,7 @@ def records_for_model(model: Estimator, word: str, *, inputs: list[str] | None, 
 
 def _present(word: str, names: Sequence[str]) -> list[str]:
     """The model's outputs, or none where the file holds none of them: then it is a simulation from inputs alone."""
-    from prssm.data.files import READERS
+    from prssm.data.io.files import READERS
 
     reader = READERS.get(Path(word).suffix.lower())
     if reader is None or not Path(word).is_file():

@@ -9,7 +9,7 @@ from prssm.foundation.errors import OptionError
 
 if TYPE_CHECKING:
     from prssm.data.record import Record
-    from prssm.data.stream import Stream
+    from prssm.data.stream.stream import Stream
 
 _SHOWN_ROWS, _SEED = 20_000, 0  # of the training data, for the table
 ONE_LEVEL = {"complexity": "free", "folds": "0"}  # where the user says nothing
@@ -36,8 +36,8 @@ def with_one_level(method: str, options: dict[str, Any]) -> dict[str, Any]:
 
 def open_with_test(merged: dict[str, Any]) -> tuple[Stream, list[Record], list[Record]]:
     """The stream, some of its rows to show, and what is scored."""
-    from prssm.data.files import read
-    from prssm.data.stream import Stream
+    from prssm.data.io.files import read
+    from prssm.data.stream.stream import Stream
 
     stream = Stream.open(merged["stream"])
     test = []

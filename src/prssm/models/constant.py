@@ -7,7 +7,7 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.foundation.options import Options, option
-from prssm.models.base import Estimator, Simulated
+from prssm.models.estimator import Estimator, Simulated
 from prssm.training.session import Session
 
 

@@ -8,7 +8,7 @@ from prssm.data.scaling import Scaler
 from prssm.foundation import storage
 from prssm.foundation.errors import ModelFileError, OptionError
 from prssm.foundation.precision import double_precision
-from prssm.models.base import Estimator
+from prssm.models.estimator import Estimator
 from prssm.models.registry import METHODS, method
 
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 from prssm.foundation.errors import OptionError, did_you_mean
 
 if TYPE_CHECKING:
-    from prssm.models.base import Estimator
+    from prssm.models.estimator import Estimator
 
 METHODS = {
     "constant": "prssm.models.constant:Constant",
-    "linear": "prssm.models.linear:LinearSSM",
-    "prssm": "prssm.models.prssm:PRSSM",
-    "gp-narx": "prssm.models.gp_narx:GPNARX",
-    "nigp": "prssm.models.nigp:NIGP",
-    "msgp": "prssm.models.msgp:MSGP",
-    "revarb1": "prssm.models.revarb:REVARB",
-    "revarb2": "prssm.models.revarb:REVARB2",
-    "ss-gp-ssm": "prssm.models.ss_gp_ssm:SSGPSSM",
+    "linear": "prssm.models.linear_ssm:LinearSSM",
+    "prssm": "prssm.models.prssm.estimator:PRSSM",
+    "gp-narx": "prssm.models.narx.gp_narx:GPNARX",
+    "nigp": "prssm.models.narx.nigp:NIGP",
+    "msgp": "prssm.models.narx.msgp:MSGP",
+    "revarb1": "prssm.models.revarb.estimator:REVARB",
+    "revarb2": "prssm.models.revarb.estimator:REVARB2",
+    "ss-gp-ssm": "prssm.models.ssgpssm.estimator:SSGPSSM",
 }
 
 

@@ -8,6 +8,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from prssm.evaluation.comparison import ScoreRow
+
 Cell = str | float | int | None
 MISSING = "n/a"
 PIPE_WIDTH = 200  # a pipe has no width of its own: do not fold what a program will read
@@ -33,15 +35,6 @@ class Table:
 
     def numeric(self, column: int) -> bool:
         return any(isinstance(row[column], int | float) for row in self.rows)
-
-
-@dataclass(frozen=True)
-class ScoreRow:
-    """Scores of one method; where it failed, `scores` is empty and `note` says why."""
-
-    label: str
-    scores: Mapping[str, float]
-    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 from prssm.foundation import storage
 from prssm.foundation.errors import ModelFileError
 from prssm.foundation.options import Options
-from prssm.training import store
+from prssm.training.distributed import store
 
 
 class Checkpoint:

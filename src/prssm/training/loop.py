@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from prssm.foundation.errors import ProcessError, TrainingInterrupted
-from prssm.training import processes
 from prssm.training.checkpoint import Checkpoint
+from prssm.training.distributed import processes
+from prssm.training.distributed.watch import rescued_by
 from prssm.training.session import Session
-from prssm.training.watch import rescued_by
 
 State = dict[str, Any]  # a tree of arrays; state["iteration"] counts what is done
 

@@ -17,11 +17,11 @@ from jax.sharding import Mesh
 from jaxtyping import Array, PRNGKeyArray
 
 from prssm.foundation.errors import TrainingError
-from prssm.training.devices import everywhere, kept_everywhere
+from prssm.training.distributed.devices import everywhere, kept_everywhere
+from prssm.training.distributed.processes import noticing_losses
 from prssm.training.feed import Feed, PerIteration
 from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
 from prssm.training.loop import run_to_end
-from prssm.training.processes import noticing_losses
 from prssm.training.session import Session
 
 CHUNK = 10  # iterations between looks at the clock, the watcher and the keyboard

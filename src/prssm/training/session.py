@@ -8,8 +8,8 @@ from typing import Protocol
 
 from jax.sharding import Mesh
 
-from prssm.training import store
-from prssm.training.devices import Devices, mesh_of
+from prssm.training.distributed import store
+from prssm.training.distributed.devices import Devices, mesh_of
 
 
 class Progress(Protocol):

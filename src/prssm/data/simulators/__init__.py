@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from prssm.data.data_set import DataSet, Part
 from prssm.data.record import Record
+from prssm.data.sets.data_set import DataSet, Part
 from prssm.data.simulators.arm import ARM
 from prssm.data.simulators.drives import DRIVES
 from prssm.data.simulators.kink import KINK

@@ -1,0 +1,1 @@
+"""Reads and writes files: a module a format; `files` finds the one for a suffix."""

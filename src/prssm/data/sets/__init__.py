@@ -1,0 +1,1 @@
+"""Named public recordings: source, checksum, split, protocol. `catalogue` is the door."""

@@ -1,0 +1,78 @@
+"""What a compiled engine reads: the dynamics and the trajectories as plain arrays, checked.
+
+An engine asks `not_compiled` whether it can express the dynamics, then takes `arrays_of` them.
+"""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from prssm.dynamics.transition import Dynamics
+from prssm.foundation.errors import DataError
+from prssm.gp.kernels import SquaredExponential
+
+
+class Arrays(NamedTuple):
+    """What a compiled engine reads; the order is that of the native library.
+
+    S is Dx, or 1 where all dimensions share kernel and inducing inputs.
+    """
+
+    x1: Float[Array, "Dx B"]
+    u: Float[Array, "T Du B"]
+    eps: Float[Array, "T Dx B"]
+    zeta: Float[Array, "S P Din"]
+    precision: Float[Array, "S Din"]  # 1 / length scale
+    variance: Float[Array, " S"]
+    white: Float[Array, "S P P"]
+    mean: Float[Array, "Dx P"] | Float[Array, "Dx P B"]
+    spread: Float[Array, "Dx V V"]  # V = P, or 0 where there is none
+    weight: Float[Array, "Dx Din"]
+    bias: Float[Array, " Dx"]
+    process_var: Float[Array, " Dx"]
+
+
+def not_compiled(dynamics: Dynamics) -> str | None:
+    """What of these dynamics the compiled engines do not know, in one line; None where they know all."""
+    if type(dynamics.gp.kernel) is not SquaredExponential:
+        return f"it knows the squared-exponential kernel only, not {type(dynamics.gp.kernel).__name__}"
+    if dynamics.mean.affine(*_sizes(dynamics)) is None:
+        return f"it knows affine prior means only, not {type(dynamics.mean).__name__}"
+    return None
+
+
+def arrays_of(dynamics: Dynamics, x1: Array, u: Array, eps: Array, single: bool) -> Arrays:
+    """All that a compiled engine reads, checked; where `single`, trajectories and noise in single precision."""
+    kind = jnp.dtype(jnp.float32) if single else x1.dtype
+    gp, (weight, bias) = dynamics.gp, dynamics.mean.affine(*_sizes(dynamics))
+    spread = jnp.zeros((len(gp.mean), 0, 0), gp.zeta.dtype) if gp.spread is None else gp.spread
+    mean = gp.mean if gp.mean.ndim == 2 else gp.mean.astype(kind)
+    arrays = Arrays(x1.astype(kind), u.astype(kind), eps.astype(kind), gp.zeta, jnp.exp(-gp.kernel.log_lengthscale),
+                    jnp.exp(2.0 * gp.kernel.log_std), gp.white, mean, spread, weight.astype(gp.zeta.dtype),
+                    bias.astype(gp.zeta.dtype), dynamics.process_var)
+    _check(arrays)
+    return arrays
+
+
+def _sizes(dynamics: Dynamics) -> tuple[int, int]:
+    dx = len(dynamics.gp.mean)
+    return dx, dynamics.gp.zeta.shape[-1] - dx
+
+
+def _check(arrays: Arrays) -> None:
+    """Shapes and types agree; the libraries check once more, but cannot say it at the place of the mistake."""
+    (sets, points, din), (steps, _, batch), dx = arrays.zeta.shape, arrays.eps.shape, len(arrays.mean)
+    sets, spread = 1 if sets == 1 else dx, points if arrays.spread.size else 0
+    shapes = Arrays((dx, batch), (steps, din - dx, batch), (steps, dx, batch), (sets, points, din), (sets, din), (sets,),
+                    (sets, points, points), (dx, points, batch)[: arrays.mean.ndim], (dx, spread, spread),
+                    (dx, din), (dx,), (dx,))
+    for name, array, shape in zip(Arrays._fields, arrays, shapes, strict=True):
+        if array.shape != shape:
+            raise DataError(f"rollout: {name}: expected shape {shape}, got {array.shape}")
+        trajectory = name in ("x1", "u", "eps") or (name == "mean" and array.ndim == 3)
+        alike = arrays.x1.dtype if trajectory else arrays.zeta.dtype
+        if array.dtype != alike or array.dtype not in (jnp.float32, jnp.float64):
+            raise DataError(f"rollout: {name}: expected float32 or float64 like the others, got {array.dtype}")
+    if steps < 1:
+        raise DataError("rollout: eps: expected at least one step, got none")

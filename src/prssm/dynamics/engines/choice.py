@@ -1,0 +1,70 @@
+"""Which engine runs a rollout: all of them compute the same trajectories and the same gradients.
+
+`scan` is plain JAX, the oracle; `adjoint` is JAX with the gradient by hand; `native` is compiled for the CPU, `cuda` for
+an NVIDIA GPU; with `-single` the compiled recursion is in single precision. `auto` and `auto-single` are native or cuda
+where one of them applies, else adjoint. A new engine is a `why_not`, a rollout, and a line in `COMPILED`.
+"""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from jaxtyping import Array, Float
+
+from prssm.dynamics.engines.cuda import engine as cuda
+from prssm.dynamics.engines.cuda import library as cuda_library
+from prssm.dynamics.engines.cuda.whitener import cuda_factor_and_inverse
+from prssm.dynamics.engines.native import engine as native
+from prssm.dynamics.engines.native import library as native_library
+from prssm.dynamics.engines.platform import platform
+from prssm.dynamics.rollout import adjoint_rollout, scan_rollout
+from prssm.dynamics.transition import Dynamics, Transition
+from prssm.foundation.errors import OptionError
+from prssm.gp.linalg import Factorise, factor_and_inverse
+
+Engine = Literal["auto", "auto-single", "native", "native-single", "cuda", "cuda-single", "adjoint", "scan"]
+
+
+class Compiled(NamedTuple):
+    """A compiled engine: why it cannot run some dynamics here (None where it can), its rollout, and what `info` says."""
+
+    why_not: Callable[[Dynamics], str | None]
+    run: Callable[..., Array]
+    description: Callable[[], str]
+
+
+COMPILED = {
+    "native": Compiled(native.why_not, native.native_rollout, native_library.description),
+    "cuda": Compiled(cuda.why_not, cuda.cuda_rollout, cuda_library.description),
+}
+
+
+def rollout(dynamics: Dynamics, x1: Float[Array, "Dx B"], u: Float[Array, "T Du B"], eps: Float[Array, "T Dx B"],
+            engine: Engine = "auto") -> Float[Array, "T Dx B"]:
+    """Latent trajectories x_1..x_T, reparametrised by `eps` (its last row is not used: nothing follows x_T)."""
+    kind, _, single = engine.partition("-")
+    if kind == "auto":
+        kind = next((name for name, one in COMPILED.items() if one.why_not(dynamics) is None), "adjoint")
+    elif kind in COMPILED and (reason := COMPILED[kind].why_not(dynamics)):
+        raise OptionError(f"option engine: expected one that can run here, got {engine!r}: {reason}")
+    if kind != "native":
+        dynamics = dynamics.unshared()  # only the native engine makes use of what dimensions share
+    if kind in COMPILED:
+        return COMPILED[kind].run(dynamics, x1, u, eps, single=bool(single))
+    run = scan_rollout if kind == "scan" else adjoint_rollout
+    return run(dynamics, x1, u, eps.astype(x1.dtype))
+
+
+def conditioned(transition: Transition) -> Dynamics:
+    """The transition's dynamics, factored in the way that is fastest where JAX computes."""
+    return transition.condition(factorise_here(transition.gp.zeta.shape[1]))
+
+
+def factorise_here(points: int) -> Factorise:
+    """The way to factor matrices of this size on the device that JAX computes on."""
+    on_gpu = platform() == "gpu" and cuda_library.can_whiten(points)
+    return cuda_factor_and_inverse if on_gpu else factor_and_inverse
+
+
+def descriptions() -> dict[str, str]:
+    """For `prssm info`: every compiled engine, built by which compiler, or why it is not there."""
+    return {name: one.description() for name, one in COMPILED.items()}

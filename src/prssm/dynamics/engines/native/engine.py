@@ -1,0 +1,59 @@
+"""The rollout by the native library, as a JAX function with its gradient.
+
+In double precision or, where asked, with the recursion in single precision: the parameters stay as they are, the library
+rounds the whitened form, in which every number is of order one.
+"""
+
+import jax
+from jaxtyping import Array, Float
+
+from prssm.dynamics.engines.arrays import Arrays, arrays_of, not_compiled
+from prssm.dynamics.engines.native import library
+from prssm.dynamics.engines.platform import platform as _platform
+from prssm.dynamics.transition import Dynamics
+
+
+def why_not(dynamics: Dynamics) -> str | None:
+    """Why the native engine cannot run these dynamics here, in one line; None where it can."""
+    if _platform() != "cpu":
+        return f"it runs on the CPU, JAX computes on the {_platform()}"
+    return not_compiled(dynamics) or library.why_not()
+
+
+def native_rollout(dynamics: Dynamics, x1: Float[Array, "Dx B"], u: Float[Array, "T Du B"], eps: Float[Array, "T Dx B"],
+                   single: bool = False) -> Float[Array, "T Dx B"]:
+    """Latent trajectories x_1..x_T as by `rollout`'s other engines."""
+    library.threads()  # a setting that cannot be meant is refused here, not in the middle of a run
+    return _run(arrays_of(dynamics, x1, u, eps, single)).astype(x1.dtype)
+
+
+@jax.custom_vjp
+def _run(arrays: Arrays) -> Array:
+    return _call(library.FORWARD, jax.ShapeDtypeStruct(arrays.eps.shape, arrays.eps.dtype), arrays)
+
+
+def _forward(arrays: Arrays) -> tuple[Array, tuple]:
+    """The trajectories; `wanted` is part of the tree's structure, so that it is known when the gradient is traced."""
+    wanted = () if arrays.u.perturbed or arrays.eps.perturbed else None
+    values = Arrays(*(array.value for array in arrays))
+    states = _run(values)
+    return states, (values, states, wanted)
+
+
+def _backward(saved: tuple, g_states: Array) -> tuple[Arrays]:
+    """Gradients of all arrays; those of inputs and noise are computed only where somebody asks for them."""
+    arrays, states, wanted = saved
+    results = Arrays(*(jax.ShapeDtypeStruct(array.shape, array.dtype) for array in arrays))
+    if wanted is None:
+        nothing = jax.ShapeDtypeStruct((0,), states.dtype)
+        results = results._replace(u=nothing, eps=nothing)
+    gradients = Arrays(*_call(library.BACKWARD, results, (states, *arrays[1:], g_states)))
+    return (gradients if wanted is not None else gradients._replace(u=None, eps=None),)
+
+
+_run.defvjp(_forward, _backward, symbolic_zeros=True)
+
+
+def _call(name: str, results: jax.ShapeDtypeStruct | Arrays, arrays: tuple) -> Array | Arrays:
+    """Under vmap the arrays get one axis in front, of length one where all models share them."""
+    return jax.ffi.ffi_call(name, results, vmap_method="expand_dims")(*arrays)

@@ -1,0 +1,99 @@
+"""x_{t+1} = f(x_t, u_t) + process noise: an independent sparse GP for each latent dimension around a prior mean.
+
+Arrays of all dimensions are stacked, the latent dimension leads; batches of states come last (`Dx B`). A kernel and
+inducing inputs that all dimensions share lead with one instead.
+"""
+
+from abc import abstractmethod
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from prssm.gp.linalg import Factorise, factor_and_inverse
+from prssm.gp.sparse import Posterior, SparseGP, condition_all, unshared
+
+
+class Mean(eqx.Module):
+    """A prior mean m(x, u) of the transition; its arrays, if any, are trained."""
+
+    @abstractmethod
+    def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> Float[Array, "Dx B"]: ...
+
+    def affine(self, latent_dim: int, input_dim: int) -> tuple[Float[Array, "Dx Din"], Float[Array, " Dx"]] | None:
+        """A and b of m(x, u) = A [x; u] + b, for engines that know no other mean; None where it is another."""
+        return None
+
+
+class IdentityMean(Mean):
+    """m(x, u) = x: without evidence, the state stays where it is."""
+
+    def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> Float[Array, "Dx B"]:
+        return x
+
+    def affine(self, latent_dim: int, input_dim: int) -> tuple[Array, Array]:
+        return jnp.eye(latent_dim, latent_dim + input_dim), jnp.zeros(latent_dim)
+
+
+class ZeroMean(Mean):
+    """m(x, u) = 0."""
+
+    def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> Float[Array, "Dx B"]:
+        return jnp.zeros_like(x)
+
+    def affine(self, latent_dim: int, input_dim: int) -> tuple[Array, Array]:
+        return jnp.zeros((latent_dim, latent_dim + input_dim)), jnp.zeros(latent_dim)
+
+
+class LinearMean(Mean):
+    """m(x, u) = A [x; u] + b, trained along: what a linear model can carry costs the GP nothing."""
+
+    weight: Float[Array, "Dx Din"]
+    bias: Float[Array, " Dx"]
+
+    def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> Float[Array, "Dx B"]:
+        return self.weight @ jnp.concatenate([x, u]) + self.bias[:, None]
+
+    def affine(self, latent_dim: int, input_dim: int) -> tuple[Array, Array]:
+        return self.weight, self.bias
+
+
+class Dynamics(eqx.Module):
+    """The transition with everything factored that no state changes: what the recursion through time calls."""
+
+    gp: Posterior  # stacked over the latent dimensions
+    mean: Mean
+    process_var: Float[Array, " Dx"]
+
+    def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> tuple[Array, Array]:
+        """Mean and variance of x_{t+1}, process noise included."""
+        xu = jnp.concatenate([x, u])
+        deviation, variance = jax.vmap(lambda gp: gp(xu))(unshared(self.gp))
+        return self.mean(x, u) + deviation, variance + self.process_var[:, None]
+
+    def drawn(self, noise: Float[Array, "Dx P B"]) -> "Dynamics":
+        """One function for each trajectory of a batch, as far as the inducing points determine it."""
+        gp = self.gp
+        v = jax.vmap(Posterior.drawn)(unshared(gp), noise).mean
+        return Dynamics(Posterior(gp.kernel, gp.zeta, gp.white, v, None), self.mean, self.process_var)
+
+    def unshared(self) -> "Dynamics":
+        """The same dynamics, with a copy of kernel and inducing inputs for each dimension where they are shared."""
+        return Dynamics(unshared(self.gp), self.mean, self.process_var)
+
+    def kl(self) -> Float[Array, ""]:
+        """Sum over latent dimensions of KL(q(z_d) || p(z_d))."""
+        return jnp.sum(jax.vmap(Posterior.kl)(unshared(self.gp)))
+
+
+class Transition(eqx.Module):
+    """The transition's parameters."""
+
+    gp: SparseGP  # stacked over the latent dimensions
+    mean: Mean
+    log_process_std: Float[Array, " Dx"]
+
+    def condition(self, factorise: Factorise = factor_and_inverse) -> Dynamics:
+        """The dynamics, factored once; `factorise` is another way to factor, such as an engine's."""
+        return Dynamics(condition_all(self.gp, factorise), self.mean, jnp.exp(2.0 * self.log_process_std))

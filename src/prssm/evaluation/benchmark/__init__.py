@@ -1,0 +1,1 @@
+"""The paper's benchmark: what is run, one experiment, the published tables beside ours."""

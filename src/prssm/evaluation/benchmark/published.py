@@ -1,0 +1,73 @@
+"""The paper's result tables and the rows that must stand beside them, read from `published.toml` in the package."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A published RMSE: its mean and, where one was printed, its standard deviation over trained models."""
+
+    mean: float
+    std: float | None = None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One of the four combinations of preprocessing and propagation: `rmse[data set][method]`; absent if not run.
+
+    `options` are what a method of ours is told to run in this setting.
+    """
+
+    name: str
+    title: str
+    options: Mapping[str, Any]
+    rmse: Mapping[str, Mapping[str, Figure]]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A row that is not in the paper but must stand beside it, with where it comes from."""
+
+    label: str
+    source: str
+    rmse: Mapping[str, Figure]
+    log_likelihood_scaled: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Published:
+    """All published figures; `main` is the setting of the paper's own table, `varied` our methods with all four settings."""
+
+    source: str
+    where: str
+    main: str
+    varied: tuple[str, ...]
+    labels: Mapping[str, str]
+    settings: Mapping[str, Setting]
+    references: tuple[Reference, ...]
+
+
+@cache
+def published() -> Published:
+    """The published figures, parsed once."""
+    text = resources.files("prssm.evaluation.benchmark").joinpath("published.toml").read_text(encoding="utf-8")
+    document = tomllib.loads(text)
+    settings = {entry["name"]: _setting(entry, document["methods"]) for entry in document["setting"]}
+    return Published(document["source"], document["where"], document["main"], tuple(document["varied"]),
+                     document["labels"], settings, tuple(_reference(entry) for entry in document["reference"]))
+
+
+def _setting(entry: dict[str, Any], methods: list[str]) -> Setting:
+    rmse = {dataset: {method: Figure(*cell) for method, cell in zip(methods, row, strict=True) if cell}
+            for dataset, row in entry["rmse"].items()}
+    return Setting(entry["name"], entry["title"], entry["options"], rmse)
+
+
+def _reference(entry: dict[str, Any]) -> Reference:
+    rmse = {dataset: Figure(*cell) for dataset, cell in entry["rmse"].items()}
+    return Reference(entry["label"], entry["source"], rmse, entry.get("log_likelihood_scaled", {}))

@@ -1,0 +1,62 @@
+"""A fitted model beside the training mean and a linear model, on the same rows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from prssm.data.record import Record
+from prssm.foundation.errors import PrssmError
+from prssm.models.estimator import Estimator
+from prssm.models.registry import method
+from prssm.prediction.metrics import evaluate
+from prssm.prediction.prediction import Prediction
+
+BASELINES = ("constant", "linear")
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """Scores of one method; where it failed, `scores` is empty and `note` says why."""
+
+    label: str
+    scores: Mapping[str, float]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Free runs over the records of one part of the data, and their pooled scores."""
+
+    label: str
+    predictions: list[Prediction]
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`runs[0]` is what counts: the test data, or the training data where nothing was kept back."""
+
+    runs: list[Run]
+    baselines: list[ScoreRow]
+    rows: list[ScoreRow]
+
+
+def compare(model: Estimator, train: list[Record], test: list[Record]) -> Comparison:
+    """Runs of the model over test and training data, and the simple models' scores on the first of these."""
+    runs = [_run(model, "test data", test)] if test else []
+    runs.append(_run(model, "training data", train))
+    scored = test or train
+    baselines = [_baseline(name, train, scored) for name in BASELINES if name != model.name]
+    return Comparison(runs, baselines, [*baselines, ScoreRow(model.name, runs[0].scores)])
+
+
+def _run(model: Estimator, label: str, records: list[Record]) -> Run:
+    predictions = model.simulate(records)
+    return Run(label, predictions, evaluate(predictions, model.scaler_.y_std))
+
+
+def _baseline(name: str, train: list[Record], scored: list[Record]) -> ScoreRow:
+    """A simple model that cannot be fitted is a row that says why; it must not spoil the model that could."""
+    try:
+        return ScoreRow(name, method(name)().fit(train).score(scored))
+    except PrssmError as error:
+        return ScoreRow(name, {}, f"failed: {error}")

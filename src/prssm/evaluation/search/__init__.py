@@ -1,0 +1,1 @@
+"""Sweeps and searches over options, judged on held-out training data."""

@@ -1,0 +1,158 @@
+"""A sweep or a search over options: trials on held-out training data, recorded one by one, so that it can go on later.
+
+    from prssm.evaluation.search.search import search
+    found = search(train, {"latent_dim": [2, 4, 6], "seed": "0..4"}, out="runs/search")
+    found.best["options"]
+"""
+
+import itertools
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from prssm.data.coerce import as_records, check_training
+from prssm.data.record import Record
+from prssm.evaluation.benchmark.experiment import OK, fingerprint
+from prssm.evaluation.benchmark.plan import SCHEMA_VERSION, check_preset
+from prssm.evaluation.jobs.results import Results
+from prssm.evaluation.jobs.runner import Unwatched, Watcher, events_of, needs_run, record_all
+from prssm.evaluation.search.choice import best_trial, check_criterion, cost
+from prssm.evaluation.search.proposers import OptunaProposer, all_trials
+from prssm.evaluation.search.space import Space, grid, methods_of, options_of, space_of
+from prssm.evaluation.search.stopping import bars_of
+from prssm.evaluation.search.trial import Base, Trial, TrialWork, baselines, blank_trial, trial_of
+from prssm.evaluation.search.validation import Validation
+from prssm.foundation.atomic import replacing
+from prssm.foundation.errors import DataError, OptionError, did_you_mean
+from prssm.models.registry import method
+
+TRIALS_FILE, QUESTION_FILE = "trials.jsonl", "search.json"
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a search has found: the records of all its trials, and how they are compared."""
+
+    results: Results
+    space: Space
+    by: str
+    validation: Validation
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        return list(self.results.records.values())
+
+    @property
+    def best(self) -> Mapping[str, Any]:
+        """The record of the trial that is kept."""
+        return best_trial(self.records, self.by)
+
+
+def search(data: Any, over: Mapping[str, Any] | Sequence[str], *, out: str | os.PathLike[str] = "runs/search",
+           base: Base = Base(), trials: int | None = None, validation: Validation = Validation(),  # noqa: B008 - frozen
+           by: str = "rmse", prune: bool | None = None, workers: int = 1, dask: str | None = None,
+           retry_failed: bool = False, watcher: Watcher | None = None) -> Found:
+    """Try all combinations of the values in `over`, or with `trials` so many of them as Optuna proposes.
+
+    Each trial is fitted to a part of the training data `data` and judged on the rest of it, which it has not seen. Every
+    finished trial is a line of `out`/trials.jsonl; the same call goes on from there. `prune` stops trials whose
+    training ELBO is behind (by default in a search, not in a sweep).
+    """
+    check_criterion(by)
+    records = as_records(data)
+    check_training(records)
+    space = space_of(over, base.method)
+    base = _checked_base(base, space)
+    splits = validation.splits(records)
+    results = Results(out, TRIALS_FILE)
+    planned = _planned(space, base, results, by, trials)
+    _keep_question(Path(out) / QUESTION_FILE, _question(records, space, base, validation))
+    prune = trials is not None if prune is None else prune
+    todo = (_with_bars(trial, results, len(splits), prune) for trial in _missing(planned, base, results, retry_failed))
+    total = len(baselines()) + (len(planned) if trials is None else trials)
+    watcher = watcher or Unwatched()
+    watcher.start(total, min(total, len(results.records)))
+    record_all(events_of(TrialWork(records, validation), todo, min(workers, total), dask), results, watcher, blank_trial)
+    return Found(results, space, by, validation)
+
+
+def _planned(space: Space, base: Base, results: Results, by: str, trials: int | None) -> Any:
+    if trials is None:
+        return all_trials(base, grid(space))
+    if trials < 1:
+        raise OptionError(f"--trials: expected at least 1, got {trials}")
+    return OptunaProposer(space, base, results, lambda metrics: cost(metrics, by), trials)
+
+
+def _missing(planned: Any, base: Base, results: Results, retry_failed: bool) -> Iterator[Trial]:
+    """What is to be run, the simple rows first; a trial that another program has meanwhile recorded is left out."""
+    failed = [trial_of(base, record["params"]) for record in results.records.values()
+              if retry_failed and not record["baseline"] and needs_run(trial_of(base, record["params"]), results, True)]
+    seen: set[str] = set()
+    for trial in itertools.chain(baselines(), failed, planned):
+        if trial.key not in seen and needs_run(trial, results, retry_failed):
+            seen.add(trial.key)
+            yield trial
+
+
+def _with_bars(trial: Trial, results: Results, fits: int, prune: bool) -> Trial:
+    if not prune or trial.baseline:
+        return trial
+    curves = [record["curve"] for record in results.records.values()
+              if record["outcome"] == OK and record["kind"] == trial.kind]
+    return replace(trial, bars=bars_of(curves, fits))
+
+
+def _checked_base(base: Base, space: Space) -> Base:
+    """The base with typed options: each belongs to a searched method and is not searched itself."""
+    names = methods_of(space, base.method)
+    for preset in next((dimension.values for dimension in space if dimension.name == "preset"), (base.preset,)):
+        check_preset(preset, names)
+    known = options_of(space, base.method)
+    searched = {dimension.name for dimension in space}
+    options: dict[str, Any] = {}
+    for key, value in base.options.items():
+        name = key.replace("-", "_")
+        if name not in known:
+            raise OptionError(f"unknown option {key!r} of {', '.join(names)}.{did_you_mean(name, known)}")
+        if name in searched:
+            raise OptionError(f"option {name}: --over searches it, so it cannot be fixed to {value!r} too")
+        owner = next(method(each) for each in names if name in method(each).Config.names())
+        options |= owner.Config.parse({name: value})
+    return replace(base, options=options)
+
+
+def _question(records: Sequence[Record], space: Space, base: Base, validation: Validation) -> dict[str, Any]:
+    """What makes trials comparable; what is searched, and where it runs, may change from call to call."""
+    searched = {dimension.name for dimension in space}
+    return {"schema": SCHEMA_VERSION, "training data": f"{sum(map(len, records))} rows, checksum {fingerprint(records)}",
+            "held out": str(validation), "method": None if "method" in searched else base.method,
+            "preset": None if "preset" in searched else base.preset,
+            "options": {name: base.options[name] for name in sorted(base.options)}}
+
+
+def _keep_question(path: Path, question: dict[str, Any]) -> None:
+    """Write the question beside the trials; a folder that belongs to another one is refused and left as it is."""
+    if path.exists():
+        try:
+            before = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError:
+            before = None
+        if not isinstance(before, dict):
+            raise DataError(f"{path}: not written by prssm search (not a JSON object); use another --out folder")
+        for name in question:
+            if before.get(name) != question[name]:
+                raise DataError(f"{path.parent}: holds a search with other {name}: {_told(before.get(name))} there, "
+                                f"{_told(question[name])} here; use another --out folder, or ask as before")
+        return
+    with replacing(path) as stream:
+        stream.write(json.dumps(question, indent=2).encode() + b"\n")
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={item}" for name, item in value.items()) or "none"
+    return "searched over" if value is None else str(value)

@@ -1,0 +1,55 @@
+"""Which stretches of the training data a trial is not shown, to be judged by its error there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from prssm.data.record import Record
+from prssm.foundation.errors import DataError, OptionError
+from prssm.linear.order import Split, splits
+
+LEAST_ROWS = 16  # of a stretch that is worth predicting
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The last `fraction` of every record is held out, or with `folds` every stretch once, by as many fits."""
+
+    fraction: float = 0.3
+    folds: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.fraction < 1.0:
+            raise OptionError(f"--hold-out: expected a fraction between 0 and 1, got {self.fraction}")
+        if self.folds is not None and self.folds < 2:
+            raise OptionError(f"--folds: expected at least 2, got {self.folds}")
+
+    def splits(self, records: Sequence[Record]) -> list[Split]:
+        """What to fit and what to predict, once or fold by fold; an error where the data are too short to spare anything."""
+        found = splits(records, self.folds) if self.folds else [_tails(records, self.fraction)]
+        if not found or any(not fit for fit, _ in found) or any(not _worth(part) for _, held in found for part in held):
+            rows = min(len(record) for record in records)
+            raise DataError(f"{records[0].name}: too short to hold a stretch out: {self} leaves one with fewer than "
+                            f"{LEAST_ROWS} measured rows (the shortest record has {rows})")
+        return found
+
+    def __str__(self) -> str:
+        return f"{self.folds} folds" if self.folds else f"the last {self.fraction:.0%}"
+
+
+def _tails(records: Sequence[Record], fraction: float) -> Split:
+    """The end of every record; where there are many, whole records instead: every so-manieth."""
+    every = max(2, round(1 / fraction))
+    if len(records) >= 2 * every:
+        held = list(records[every - 1 :: every])
+        return [record for i, record in enumerate(records) if (i + 1) % every], held
+    cuts = [round((1 - fraction) * len(record)) for record in records]
+    if any(cut < 2 or len(record) - cut < 2 for record, cut in zip(records, cuts, strict=True)):
+        return [], []
+    return ([record[:cut] for record, cut in zip(records, cuts, strict=True)],
+            [record[cut:] for record, cut in zip(records, cuts, strict=True)])
+
+
+def _worth(record: Record) -> bool:
+    return int((~np.isnan(record.y)).any(axis=1).sum()) >= LEAST_ROWS

@@ -1,0 +1,1 @@
+"""Autoregressive Gaussian processes: GP-NARX, NIGP, MSGP and what they share."""

@@ -1,0 +1,172 @@
+"""A linear model of the data in the form in which PR-SSM starts from it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from prssm.data.record import Record
+from prssm.linear.first_state import InitialState
+from prssm.linear.order import Judged, best, judge_orders, largest_order
+from prssm.linear.output_error import identify
+from prssm.linear.system import MAX_RADIUS, LinearSystem
+from prssm.models.prssm.emission import LinearEmission
+
+_LEAST_STD = 0.02  # of the output error, in scaled units: no start is so sure that it cannot learn
+_WALK_STD = 0.1  # of the recognised first state of a random walk
+_SPARE_POLES = (0.3, 0.95)
+_NEARLY = 0.2  # of the best order's held-out error, by which another order may be worse
+_MOST = 4  # linear models
+_MOST_ROWS, _PIECE = 6000, 2000  # of long data, what a linear model is made from
+
+
+def spread_out(records: Sequence[Record], most: int = _MOST_ROWS, piece: int = _PIECE) -> list[Record]:
+    """The same records where they have at most so many rows in all, else pieces of them, evenly spread over the data.
+
+    A few thousand rows tell the few parameters of a linear model; more would take longer than all of the training.
+    """
+    total = sum(len(record) for record in records)
+    if total <= most:
+        return list(records)
+    pieces: list[Record] = []
+    for record in records:
+        edges = np.linspace(0, len(record), -(-len(record) // piece) + 1).astype(int)
+        pieces += [record[begin:end] for begin, end in pairwise(edges)]
+    chosen = np.linspace(0, len(pieces) - 1, max(1, len(pieces) * most // total)).astype(int)
+    return [pieces[index] for index in chosen]
+
+
+class Limits(NamedTuple):
+    """How complex a linear model may be."""
+
+    order: int
+    max_radius: float  # of its poles
+
+    @classmethod
+    def of(cls, judged: Judged) -> Self:
+        return cls(judged.order, judged.held_out.max_radius if judged.held_out else MAX_RADIUS)
+
+    @classmethod
+    def choose(cls, records: Sequence[Record], latent_dim: int, window: int, order: int | None = None) -> tuple[Self, ...]:
+        """The best on held-out stretches, then others that are nearly as good: together they err less than any alone.
+
+        The order, where none is given, is at most `latent_dim`.
+        """
+        orders = [order] if order else range(1, min(latent_dim, largest_order(records)) + 1)
+        judged = judge_orders(records, orders, window, 2)
+        first = best(judged)
+        limit = min(one.error for one in judged) * (1.0 + _NEARLY)
+        others = sorted((one for one in judged if one is not first and one.error <= limit), key=lambda one: one.error)
+        return tuple(cls.of(one) for one in [first, *others][:_MOST])
+
+
+@dataclass(frozen=True, eq=False)
+class LinearStart:
+    """x' = weight [x; u] + bias with an emission, a map from the first samples to the first state, and the places visited.
+
+    States beyond the order of the linear model are filters of the inputs that nothing reads yet; see `with_spare_states`.
+    """
+
+    weight: np.ndarray
+    bias: np.ndarray
+    emission: LinearEmission
+    log_output_std: np.ndarray
+    first_weight: np.ndarray
+    first_bias: np.ndarray
+    first_log_std: np.ndarray
+    visited: list[np.ndarray]  # (rows, Dx + Du) for each record: states and inputs of the linear model's run
+    hidden_part: float = 0.0  # of the random weights with which the recognition model's hidden layer adds to that map
+
+    @classmethod
+    def fit(cls, records: Sequence[Record], limits: Limits, window: int) -> Self:
+        return cls.of(identify(records, limits.order, max_radius=limits.max_radius), records, window)
+
+    @classmethod
+    def random_walk(cls, latent_dim: int, input_dim: int, output_dim: int, window: int) -> Self:
+        """The state stays where it is; its first entries are the outputs, and begin at the first measurements.
+
+        The others begin at random functions of the first samples: if all began at zero, training would find a use for
+        them far less often (one in eight restarts on Drives, against five).
+        """
+        size = window * (input_dim + output_dim)
+        emission = LinearEmission(np.eye(output_dim, latent_dim), np.zeros((output_dim, input_dim)), np.zeros(output_dim))
+        return cls(np.eye(latent_dim, latent_dim + input_dim), np.zeros(latent_dim), emission, np.zeros(output_dim),
+                   np.eye(latent_dim, size) * (np.arange(latent_dim) < output_dim)[:, None], np.zeros(latent_dim),
+                   np.full(latent_dim, np.log(_WALK_STD)), [], hidden_part=1.0)
+
+    @classmethod
+    def of(cls, system: LinearSystem, records: Sequence[Record], window: int) -> Self:
+        start = InitialState.fit(system, records)
+        first_weight, first_bias, first_std = _affine_first_state(start, system, window)
+        visited = [np.concatenate([system.states(record), record.u], axis=1) for record in records]
+        return cls(np.concatenate([system.A, system.B], axis=1), np.zeros(system.order),
+                   LinearEmission(system.C, system.D, system.offset), np.log(np.maximum(start.error_std, _LEAST_STD)),
+                   first_weight, first_bias, np.log(first_std), visited)
+
+    @property
+    def order(self) -> int:
+        return len(self.weight)
+
+    def with_spare_states(self, latent_dim: int, rng: np.random.Generator) -> Self:
+        """More states: random filters of the inputs, of unit variance where these are white. Nothing reads them yet.
+
+        A state that is zero and that nothing reads would never learn anything, since both of its gradients are zero.
+        """
+        spare, inputs = latent_dim - self.order, self.weight.shape[1] - self.order
+        poles = rng.uniform(*_SPARE_POLES, spare)
+        drive = rng.normal(size=(spare, inputs)) * np.sqrt((1.0 - poles**2) / max(inputs, 1))[:, None]
+        A = np.diag(np.append(np.zeros(self.order), poles))
+        A[: self.order, : self.order] = self.weight[:, : self.order]
+        B = np.concatenate([self.weight[:, self.order :], drive])
+        C = np.concatenate([self.emission.states, np.zeros((len(self.emission.states), spare))], axis=1)
+        return type(self)(
+            np.concatenate([A, B], axis=1), np.append(self.bias, np.zeros(spare)), replace(self.emission, states=C),
+            self.log_output_std, np.concatenate([self.first_weight, np.zeros((spare, self.first_weight.shape[1]))]),
+            np.append(self.first_bias, np.zeros(spare)), np.append(self.first_log_std, np.full(spare, np.log(0.3))),
+            [_with_filters(run, self.order, poles, drive) for run in self.visited], self.hidden_part)
+
+    def places(self, count: int, reach: float, rng: np.random.Generator) -> np.ndarray:
+        """Places of inducing points (count, Dx + Du) where states and inputs go: spread out (k-means++) and jittered.
+
+        Where it is not known where they go: uniform within `reach`.
+        """
+        if not self.visited:
+            return rng.uniform(-reach, reach, (count, self.weight.shape[1]))
+        visited = np.concatenate(self.visited)
+        scale = np.maximum(visited.std(axis=0), 0.3)
+        points = visited / scale
+        chosen = [points[rng.integers(len(points))]]
+        distance = np.full(len(points), np.inf)
+        for _ in range(count - 1):
+            distance = np.minimum(distance, np.sum((points - chosen[-1]) ** 2, axis=1))
+            total = distance.sum()
+            chosen.append(points[rng.choice(len(points), p=distance / total) if total > 0 else 0])
+        return (np.array(chosen) + 0.3 * rng.normal(size=(count, points.shape[1]))) * scale
+
+
+def _with_filters(run: np.ndarray, order: int, poles: np.ndarray, drive: np.ndarray) -> np.ndarray:
+    """A run (rows, order + Du) with the states of the filters between its states and its inputs."""
+    x, u = run[:, :order], run[:, order:]
+    filtered = np.zeros((len(run), len(poles)))
+    for t in range(1, len(run)):
+        filtered[t] = poles * filtered[t - 1] + drive @ u[t - 1]
+    return np.concatenate([x, filtered, u], axis=1)
+
+
+def _affine_first_state(start: InitialState, system: LinearSystem, window: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The posterior mean of the first state as W [y; u] + b of the first samples, and its deviations.
+
+    The estimate is affine in the samples, so its value at the origin and at the unit vectors says all.
+    """
+    outputs, inputs = system.D.shape
+    y, u = np.zeros((window, outputs)), np.zeros((window, inputs))
+    bias, factor = start.estimate(system, u, y)
+    columns = []
+    for values in (y, u):
+        for index in range(values.size):
+            values.flat[index] = 1.0
+            columns.append(start.estimate(system, u, y)[0] - bias)
+            values.flat[index] = 0.0
+    return np.array(columns).T, bias, np.maximum(np.sqrt(np.sum(factor**2, axis=1)), 1e-2)

@@ -1,0 +1,136 @@
+"""Where PR-SSM's training starts: the paper's random walk, or a linear model of the data around which the GP learns."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from prssm.data.record import Record
+from prssm.dynamics.transition import IdentityMean, LinearMean, Mean, Transition, ZeroMean
+from prssm.gp.kernels import KERNELS, Kernel
+from prssm.gp.sparse import DiagonalInducing, Inducing, SparseGP, WhitenedInducing
+from prssm.models.prssm.config import PRSSMConfig
+from prssm.models.prssm.elbo import StateSpaceModel
+from prssm.models.prssm.emission import build_emission
+from prssm.models.prssm.linear_start import Limits, LinearStart, spread_out
+from prssm.models.prssm.recognition import Recognition
+
+_NO_SIGNAL = 1e-4  # signal deviation of a GP that plays no part
+
+
+class Starts:
+    """Restarts on some records at any level; restart r is the same whatever the number of restarts.
+
+    The levels that stay near their start begin with a linear model of the data. The free one begins with a random walk:
+    from there training finds far better optima of strongly nonlinear systems than from the best linear model.
+    """
+
+    def __init__(self, config: PRSSMConfig, records: Sequence[Record], of_all: "Starts | None" = None) -> None:
+        """`of_all`: the starts on all records, of which `records` are a part. They decide how complex a linear model may
+        be for both: choosing anew for every part would take longer than the training."""
+        self.config, self.records, self.of_all = config, spread_out(records), of_all
+        self.sizes = records[0].input_dim, records[0].output_dim
+
+    @cached_property
+    def limits(self) -> tuple[Limits, ...]:
+        if self.of_all is not None:
+            return self.of_all.limits
+        config = self.config
+        return Limits.choose(self.records, config.latent_dim, config.recognition_window, config.linear_order)
+
+    @cached_property
+    def linear(self) -> list[LinearStart]:
+        return [LinearStart.fit(self.records, limits, self.config.recognition_window) for limits in self.limits]
+
+    @property
+    def linear_models(self) -> int:
+        """How many there are to start from; a random start is one of them."""
+        return 1 if self.config.start == "random" else len(self.limits)
+
+    def create(self, level: str, count: int) -> StateSpaceModel:
+        """`count` restarts of one level, stacked."""
+        rngs = [np.random.default_rng([self.config.seed, restart]) for restart in range(count)]
+        return stacked([self._one(level, restart, rng) for restart, rng in enumerate(rngs)])
+
+    def _one(self, level: str, restart: int, rng: np.random.Generator) -> StateSpaceModel:
+        if self.config.start == "random":
+            return random_model(self.config, *self.sizes, rng)
+        if level in ("free", "correlated"):
+            walk = LinearStart.random_walk(self.config.latent_dim, *self.sizes, self.config.recognition_window)
+            return linear_model(self.config, walk, rng)
+        config = self.config.replace(signal_std=_NO_SIGNAL, z_mean_std=0.0) if level == "linear" else self.config
+        return linear_model(config, self.linear[restart % len(self.linear)], rng)
+
+
+def stacked(trees: Sequence[Any]) -> Any:
+    """Trees of the same structure as one, whose arrays lead with a new axis."""
+    return jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves).astype(np.float64)), *trees)
+
+
+def random_model(config: PRSSMConfig, input_dim: int, output_dim: int, rng: np.random.Generator) -> StateSpaceModel:
+    """Random start as in the paper's table: a random walk whose transition is nearly the identity."""
+    dx, din = config.latent_dim, config.latent_dim + input_dim
+    zeta = rng.uniform(-config.zeta_range, config.zeta_range, (_sets(config), config.inducing, din))
+    gp = SparseGP(_kernels(config, din), zeta, _inducing(config, rng))
+    transition = Transition(gp, _mean(config, input_dim), np.full(dx, np.log(config.process_std)))
+    recognition = None
+    if config.scheme == "stochastic":
+        shown = output_dim if config.emission == "selector" else 0
+        recognition = Recognition.create(config.recognition_window * (input_dim + output_dim), dx, config.recognition_hidden,
+                                         config.recognition_std, shown, rng)
+    emission = build_emission(config.emission, dx, output_dim, input_dim)
+    return StateSpaceModel(transition, emission, recognition, np.full(output_dim, np.log(config.output_std)),
+                           np.zeros(output_dim))
+
+
+def linear_model(config: PRSSMConfig, linear: LinearStart, rng: np.random.Generator) -> StateSpaceModel:
+    """A linear model with a GP on the states and inputs that it visits."""
+    linear = linear.with_spare_states(config.latent_dim, rng)
+    dx, din = linear.weight.shape
+    zeta = np.stack([linear.places(config.inducing, config.zeta_range, rng) for _ in range(_sets(config))])
+    gp = SparseGP(_kernels(config, din), zeta, _inducing(config, rng))
+    transition = Transition(gp, LinearMean(linear.weight, linear.bias), np.full(dx, np.log(config.process_std)))
+    recognition = None
+    if config.scheme == "stochastic":
+        recognition = Recognition.around(linear.first_weight, linear.first_bias, linear.first_log_std,
+                                         config.recognition_hidden, linear.hidden_part, rng)
+    return StateSpaceModel(transition, linear.emission, recognition, linear.log_output_std,
+                           np.zeros_like(linear.log_output_std))
+
+
+def _sets(config: PRSSMConfig) -> int:
+    """How many kernels and sets of inducing inputs there are."""
+    return 1 if config.shared_inducing else config.latent_dim
+
+
+def _kernels(config: PRSSMConfig, input_dim: int) -> Kernel:
+    factory = KERNELS[config.kernel] if isinstance(config.kernel, str) else config.kernel
+    one = factory(input_dim, config.signal_std, config.lengthscale)
+    return jax.tree.map(lambda leaf: np.stack([leaf] * _sets(config)), one)
+
+
+def _inducing(config: PRSSMConfig, rng: np.random.Generator) -> Inducing:
+    dx, p = config.latent_dim, config.inducing
+    mean = config.z_mean_std * rng.normal(size=(dx, p))
+    if config.inducing_covariance == "full":
+        return WhitenedInducing(mean, np.broadcast_to(np.log(config.z_std) * np.eye(p), (dx, p, p)))
+    return DiagonalInducing(mean, np.full((dx, p), np.log(config.z_std)))
+
+
+def _mean(config: PRSSMConfig, input_dim: int) -> Mean:
+    dx = config.latent_dim
+    if config.mean == "linear":
+        return LinearMean(np.eye(dx, dx + input_dim), np.zeros(dx))
+    return IdentityMean() if config.mean == "identity" else ZeroMean()
+
+
+def blank_model(config: PRSSMConfig, input_dim: int, output_dim: int) -> StateSpaceModel:
+    """A model with the structure that the options ask for, to be filled from a file."""
+    rng = np.random.default_rng(0)
+    if config.start == "random":
+        return random_model(config, input_dim, output_dim, rng)
+    walk = LinearStart.random_walk(config.latent_dim, input_dim, output_dim, config.recognition_window)
+    return linear_model(config, walk, rng)

@@ -1,0 +1,1 @@
+"""One step of a fitted model at a time, for controllers."""

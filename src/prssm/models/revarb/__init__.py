@@ -1,0 +1,1 @@
+"""REVARB: a recurrent GP with one or two latent layers."""

@@ -1,0 +1,1 @@
+"""SS-GP-SSM: a state-space model on basis functions, by particle Gibbs."""

@@ -1,0 +1,1 @@
+"""What a run is, in physical units: its band, its scores, its picture."""

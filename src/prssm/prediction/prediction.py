@@ -1,0 +1,77 @@
+"""Prediction: a simulated run with error bars, in the data's own units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.stats import norm
+
+from prssm.foundation.errors import OptionError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What the sensors would read: mean and standard deviation (T, Dy), sensor noise included.
+
+    `samples` (S, T, Dy) are drawn measurements whose moments are `mean` and `std`, where a method draws them. The
+    latent states (T, Dx) are in the model's own units. `measured` is what was recorded, for plots and scores;
+    its first `warmup` rows are all that the simulation has seen of it.
+    """
+
+    mean: np.ndarray
+    std: np.ndarray
+    samples: np.ndarray | None = None
+    state_mean: np.ndarray | None = None
+    state_std: np.ndarray | None = None
+    measured: np.ndarray | None = None
+    inputs: np.ndarray | None = None
+    warmup: int = 0
+    dt: float | None = None
+    input_names: tuple[str, ...] = ()
+    output_names: tuple[str, ...] = ("y",)
+    name: str = "record"
+
+    def __len__(self) -> int:
+        return len(self.mean)
+
+    @property
+    def time(self) -> np.ndarray:
+        """Seconds from the start where the sampling time is known, else sample numbers."""
+        return np.arange(len(self)) * (self.dt or 1.0)
+
+    def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper limits (T, Dy) of the central Gaussian interval with the given probability."""
+        if not 0.0 < level < 1.0:
+            raise OptionError(f"level: expected a probability between 0 and 1, got {level}")
+        half = norm.ppf(0.5 + level / 2) * self.std
+        return self.mean - half, self.mean + half
+
+    def to_columns(self) -> dict[str, np.ndarray]:
+        """Named columns for a CSV or Parquet file: time, inputs, measured values, mean, std and 95 % limits."""
+        columns: dict[str, np.ndarray] = {"time" if self.dt else "step": self.time}
+        if self.inputs is not None:
+            columns |= {name: self.inputs[:, i] for i, name in enumerate(self.input_names)}
+        lower, upper = self.interval(0.95)
+        for i, name in enumerate(self.output_names):
+            if self.measured is not None:
+                columns[name] = self.measured[:, i]
+            columns |= {f"{name}_mean": self.mean[:, i], f"{name}_std": self.std[:, i],
+                        f"{name}_lower95": lower[:, i], f"{name}_upper95": upper[:, i]}
+        return columns
+
+    def to_frame(self) -> Any:
+        """The columns as a polars data frame."""
+        import polars
+
+        return polars.DataFrame(self.to_columns())
+
+    def plot(self, output: int = 0, ax: Axes | None = None) -> Axes:
+        """Measured output, predicted mean and two-sigma band of one output."""
+        from prssm.prediction.plot import plot_output
+
+        return plot_output(self, output, ax)

@@ -1,0 +1,151 @@
+"""The figures of the report. Each is a function from results to a matplotlib Figure; no global state is touched."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from prssm.evaluation.comparison import Run
+from prssm.prediction.plot import MEASURED, PREDICTED, plot_output
+from prssm.prediction.prediction import Prediction
+from prssm.report.fit.calibration import LEVELS, coverage_curve
+from prssm.training.log import DIVERGED, TrainingLog
+
+WIDTH = 9.0
+QUIET, TEXT = "#9aa3ab", "#3b4248"
+MAX_PANELS = 8  # more outputs or states than this make no readable figure
+
+
+def panels(count: int, height: float) -> tuple[Figure, list[Axes]]:
+    """A column of panels that share their time axis."""
+    figure = Figure(figsize=(WIDTH, max(height * count + 0.7, 2.4)), layout="constrained")
+    axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
+    return figure, list(axes)
+
+
+def finish(figure: Figure, axes: Sequence[Axes], legend: bool = True) -> Figure:
+    """Quiet frames and grids, aligned labels, one legend above all panels."""
+    for ax in axes:
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.spines[["left", "bottom"]].set_color(QUIET)
+        ax.tick_params(colors=TEXT, labelsize=9, length=3)
+        ax.grid(True, color="#e3e6e9", lw=0.6)
+        ax.set_axisbelow(True)
+        for label in (ax.xaxis.label, ax.yaxis.label):
+            label.set(size=10, color=TEXT, parse_math=False)
+    for ax in axes[:-1]:
+        ax.set_xlabel("")
+    figure.align_ylabels(list(axes))
+    if legend:
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper left", ncols=len(labels), frameon=False, fontsize=9,
+                      labelcolor=TEXT)
+    return figure
+
+
+def free_run(prediction: Prediction, rows: int | None = None) -> Figure:
+    """Measured and simulated outputs with the two-sigma band; `rows` shows only the first of them."""
+    count = min(prediction.mean.shape[1], MAX_PANELS)
+    figure, axes = panels(count, 2.5 if count == 1 else 1.7)
+    last = len(prediction) if rows is None else min(rows, len(prediction))
+    for output, ax in enumerate(axes):
+        plot_output(prediction, output, ax)
+        ax.set_xlim(prediction.time[0], prediction.time[last - 1])
+        mean = prediction.mean[:last, output]
+        lines = [mean] if prediction.measured is None else [mean, prediction.measured[:last, output]]
+        _limit(ax, np.concatenate(lines), mean, 2 * prediction.std[:last, output], most=0.6)
+    return finish(figure, axes)
+
+
+def _limit(ax: Axes, lines: np.ndarray, centre: np.ndarray, reach: np.ndarray, most: float) -> None:
+    """Room for the lines and the band `centre` +- `reach`, but for no more of it than `most` times the lines' range on
+    either side: a band that explodes must not flatten everything else."""
+    lines, lower, upper = (values[np.isfinite(values)] for values in (lines, centre - reach, centre + reach))
+    if not len(lines) or not len(lower):
+        return
+    low, high = lines.min(), lines.max()
+    bottom = min(low, max(lower.min(), low - most * (high - low)))
+    top = max(high, min(upper.max(), high + most * (high - low)))
+    margin = 0.04 * (top - bottom) + 1e-12
+    ax.set_ylim(bottom - margin, top + margin)
+
+
+def residuals(prediction: Prediction) -> Figure:
+    """Measured minus simulated, with the band in which 95 of 100 should lie."""
+    assert prediction.measured is not None  # a run that was scored
+    count = min(prediction.mean.shape[1], MAX_PANELS)
+    figure, axes = panels(count, 1.9 if count == 1 else 1.4)
+    for output, ax in enumerate(axes):
+        error = prediction.measured[:, output] - prediction.mean[:, output]
+        reach = 2 * prediction.std[:, output]
+        ax.fill_between(prediction.time, -reach, reach, color=PREDICTED, alpha=0.22, lw=0, label="± 2 std")
+        ax.plot(prediction.time, error, color=MEASURED, lw=0.9, label="measured minus simulated")
+        ax.axhline(0.0, color=QUIET, lw=0.8)
+        ax.set_ylabel(prediction.output_names[output])
+        ax.set_xlabel(_time_label(prediction))
+        ax.margins(x=0)
+        _limit(ax, error, np.zeros(len(error)), reach, most=2.0)
+    return finish(figure, axes)
+
+
+def calibration(runs: Sequence[Run]) -> Figure:
+    """Promised against observed share of measurements inside the band; the diagonal is a band one can trust."""
+    figure = Figure(figsize=(4.8, 4.4), layout="constrained")
+    ax = figure.subplots()
+    ax.plot([0, 1], [0, 1], color=QUIET, lw=1.2, ls="--", label="ideal")
+    for run, (color, width) in zip(runs, ((PREDICTED, 2.0), (MEASURED, 1.2)), strict=False):
+        ax.plot(LEVELS, coverage_curve(run.predictions), color=color, lw=width, label=run.label)
+    ax.set(xlabel="promised share inside the band", ylabel="observed share", xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    ax.text(0.97, 0.06, "too narrow", ha="right", color=QUIET, size=9)
+    ax.text(0.03, 0.92, "too wide", color=QUIET, size=9)
+    return finish(figure, [ax])
+
+
+def latent_states(prediction: Prediction) -> Figure:
+    """The simulated latent states with their two-sigma band, in the model's own units."""
+    mean, std = prediction.state_mean, prediction.state_std
+    assert mean is not None  # the caller shows this figure only where there are states
+    figure, axes = panels(min(mean.shape[1], MAX_PANELS), 1.25)
+    for state, ax in enumerate(axes):
+        ax.plot(prediction.time, mean[:, state], color=MEASURED, lw=1.2, label="mean")
+        if std is not None:
+            low, high = mean[:, state] - 2 * std[:, state], mean[:, state] + 2 * std[:, state]
+            ax.fill_between(prediction.time, low, high, color=MEASURED, alpha=0.2, lw=0, label="± 2 std")
+            _limit(ax, mean[:, state], mean[:, state], 2 * std[:, state], most=2.0)
+        ax.set_ylabel(f"state {state + 1}")
+        ax.set_xlabel(_time_label(prediction))
+        ax.margins(x=0)
+    return finish(figure, axes)
+
+
+def training_curve(log: TrainingLog) -> Figure:
+    """The objective of every restart; the kept one stands out."""
+    figure, (ax,) = panels(1, 2.6)
+    said: set[str] = set()
+    for restart, curve in enumerate(log.objective):
+        diverged = log.outcomes[restart].startswith(DIVERGED)
+        if restart == log.kept:
+            continue
+        label = "diverged, dropped" if diverged else "other restarts"
+        ax.plot(log.iteration, curve, color="#b3261e" if diverged else QUIET, ls=":" if diverged else "-", lw=1.0,
+                label="_" * (label in said) + label)
+        said.add(label)
+    ax.plot(log.iteration, log.objective[log.kept], color=PREDICTED, lw=2.0, label=f"kept: restart {log.kept}")
+    ax.set(xlabel="iteration", ylabel=log.objective_name)
+    ax.margins(x=0)
+    _skip_start(ax, log)
+    return finish(figure, [ax])
+
+
+def _skip_start(ax: Axes, log: TrainingLog) -> None:
+    """The first iterations are far below the rest; the axis shows what happens after them."""
+    settled = log.objective[:, log.iteration >= 0.1 * log.iteration[-1]]
+    settled = settled[np.isfinite(settled)]
+    if len(settled) and np.ptp(settled) > 0:
+        low = np.percentile(settled, 2)
+        ax.set_ylim(low - 0.1 * (settled.max() - low), settled.max() + 0.08 * (settled.max() - low))
+
+
+def _time_label(prediction: Prediction) -> str:
+    return "time [s]" if prediction.dt else "sample"

@@ -1,0 +1,75 @@
+"""What the figures and tables mean, in plain words, and what to distrust."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from prssm.evaluation.comparison import Run
+from prssm.report.tables import ScoreRow
+from prssm.training.log import TrainingLog
+
+NARROW, DOUBTFUL, WIDE = 0.80, 0.90, 0.995  # coverage of the 95 % band below, below and above which we speak up
+
+
+@dataclass(frozen=True)
+class Note:
+    """`kind` is 'warning' or 'good'."""
+
+    kind: str
+    text: str
+
+
+def notes_about(runs: Sequence[Run], baselines: Sequence[ScoreRow], log: TrainingLog | None, held_out: bool) -> list[Note]:
+    """All remarks about a fitted model, warnings first."""
+    notes = [] if held_out else [Note("warning", "No data was kept back: the scores below are on training data and say "
+                                                 "little about new data.")]
+    notes += [*_about_band(runs[0]), *_about_baselines(runs[0], baselines), *_about_gap(runs), *_about_training(log)]
+    return sorted(notes, key=lambda note: note.kind != "warning")
+
+
+def _about_band(run: Run) -> list[Note]:
+    coverage = run.scores.get("coverage_95", math.nan)
+    where = f"coverage of the 95 % band on {run.label} is"
+    if not math.isfinite(coverage):
+        return []
+    if coverage < NARROW:
+        return [Note("warning", f"The {where} only {coverage:.0%}: do not trust the band.")]
+    if coverage < DOUBTFUL:
+        return [Note("warning", f"The {where} {coverage:.0%}: the band is somewhat too narrow.")]
+    if coverage > WIDE and run.scores.get("coverage_50", 0.0) > 0.7:
+        return [Note("warning", f"The {where} {coverage:.1%}: the band is too wide, the model knows more than it says.")]
+    return [Note("good", f"The {where} {coverage:.0%}: the band can be taken at its word.")]
+
+
+def _about_baselines(run: Run, baselines: Sequence[ScoreRow]) -> list[Note]:
+    own, notes = run.scores.get("rmse", math.nan), []
+    beaten = []
+    for row in baselines:
+        other = row.scores.get("rmse", math.nan)
+        if not row.scores:
+            notes.append(Note("warning", f"The {row.label} model could not be fitted ({row.note})."))
+        elif not own < other:
+            notes.append(Note("warning", f"The {row.label} model is at least as good (RMSE {other:.4g} against {own:.4g}): "
+                                         f"prefer it."))
+        else:
+            beaten.append(f"{row.label} ({other:.4g})")
+    if beaten:
+        notes.append(Note("good", f"RMSE {own:.4g} on {run.label} beats: {', '.join(beaten)}."))
+    return notes
+
+
+def _about_gap(runs: Sequence[Run]) -> list[Note]:
+    if len(runs) < 2:
+        return []
+    test, train = runs[0].scores.get("rmse", math.nan), runs[1].scores.get("rmse", math.nan)
+    if test > 2.5 * train:
+        return [Note("warning", f"The error on {runs[0].label} ({test:.4g}) is {test / train:.1f} times that on "
+                                f"{runs[1].label} ({train:.4g}): the model has learnt the recording more than the system.")]
+    return []
+
+
+def _about_training(log: TrainingLog | None) -> list[Note]:
+    if log is None or not log.diverged:
+        return []
+    return [Note("warning", f"{log.diverged} of {len(log.outcomes)} restarts diverged and were dropped; a smaller learning "
+                            "rate may help.")]

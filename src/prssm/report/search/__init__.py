@@ -1,0 +1,1 @@
+"""The search's page, tables and figures."""

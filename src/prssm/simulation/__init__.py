@@ -1,1 +1,0 @@
-"""What comes out: predictions in physical units, and how good they are."""

@@ -1,0 +1,1 @@
+"""One training run on many devices and in several processes."""

@@ -1,0 +1,49 @@
+"""Runs and records experiments on a machine with the numerical core alone (no command line, no data frames).
+
+    PRSSM_DATA=... PYTHONPATH=src python studies/experiments.py --methods prssm --seeds 5 --out runs/gpu
+
+The records are those of `prssm benchmark --out runs/gpu` with the same words, which finds them there and only has to
+write tables and figures.
+"""
+
+import argparse
+from pathlib import Path
+
+from prssm.evaluation.benchmark.figure_plans import plan_figure
+from prssm.evaluation.benchmark.plan import (
+    chosen_datasets,
+    chosen_settings,
+    chosen_variants,
+    experiments,
+    in_setting,
+    variant_of,
+)
+from prssm.evaluation.jobs.results import Results
+from prssm.evaluation.jobs.runner import run_all
+from prssm.report.progress import Lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--methods", nargs="+")
+    parser.add_argument("--datasets", nargs="+")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--preset")
+    parser.add_argument("--set", nargs="+", default=(), dest="settings")
+    parser.add_argument("--settings", nargs="+", dest="paper_settings")
+    parser.add_argument("--figures", nargs="+", default=())
+    parser.add_argument("--skip", nargs="+", default=(), help="methods to leave to another machine")
+    parser.add_argument("--out", type=Path, default=Path("runs"))
+    options = parser.parse_args()
+    variants = chosen_variants(options.methods, options.preset, options.settings)
+    planned = experiments(chosen_datasets(options.datasets), variants, options.seeds)
+    planned += [e for setting in chosen_settings(options.paper_settings) for e in in_setting(planned, setting)]
+    ours = variant_of("prssm", options.preset, options.settings)
+    for name in options.figures:
+        planned += plan_figure(name, ours, variants, options.seeds).experiments()
+    wanted = [experiment for experiment in planned if experiment.variant.method not in options.skip]
+    run_all(wanted, Results(options.out), watcher=Lines())
+
+
+if __name__ == "__main__":
+    main()

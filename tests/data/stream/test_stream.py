@@ -1,0 +1,155 @@
+"""A data set on disk: what was recorded is all there, statistics and windows are those of memory, half a file is refused."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prssm.data.io.files import write_columns, write_record
+from prssm.data.record import Record
+from prssm.data.scaling import Scaler
+from prssm.data.stream import convert as convert_module
+from prssm.data.stream.convert import convert
+from prssm.data.stream.stream import INDEX, ROWS, Stream
+from prssm.data.windows import sliding
+from prssm.foundation.errors import DataError
+
+
+def record(rows: int, seed: int = 0) -> Record:
+    rng = np.random.default_rng(seed)
+    u, y = (rng.normal(3.0, 2.0, (rows, 2)).astype(np.float32) for _ in range(2))  # single precision loses nothing of them
+    y[rows // 2, 0] = np.nan
+    return Record(u, y, 0.5)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Experiments of different lengths in files of different kinds."""
+    (tmp_path / "logs").mkdir()
+    for index, (suffix, rows) in enumerate([("csv", 7), ("parquet", 23), ("npz", 12)]):
+        write_record(tmp_path / "logs" / f"{index}.{suffix}", record(rows, index))
+    return tmp_path
+
+
+def experiments(stream: Stream) -> list[Record]:
+    edges = np.append(0, np.cumsum(stream.lengths))
+    return [stream.read(a, b) for a, b in pairwise(edges)]
+
+
+@pytest.mark.parametrize("block", [5, 11, 22, 1000])  # 11 and 22 leave a last piece of one row
+def test_all_that_was_recorded_is_there_whatever_the_pieces(folder, monkeypatch, block):
+    monkeypatch.setattr(convert_module, "BLOCK", block)
+    stream = convert([folder / "logs"], folder / "stream")
+    originals = [record(rows, index) for index, rows in enumerate((7, 23, 12))]
+    assert stream.lengths.tolist() == [7, 23, 12]
+    assert (stream.dt, stream.input_names, stream.output_names) == (0.5, ("u1", "u2"), ("y1", "y2"))
+    for found, original in zip(experiments(Stream.open(folder / "stream")), originals, strict=True):
+        np.testing.assert_array_equal(found.u, original.u)
+        np.testing.assert_array_equal(found.y, original.y)
+
+
+def test_statistics_are_those_of_all_rows(folder, monkeypatch):
+    monkeypatch.setattr(convert_module, "BLOCK", 5)
+    stream = convert([folder / "logs"], folder / "stream")
+    for normalise in (True, False):
+        ours, theirs = stream.scaler(normalise).to_arrays(), Scaler.fit(experiments(stream), normalise).to_arrays()
+        for name, values in theirs.items():
+            np.testing.assert_allclose(ours[name], values, rtol=1e-12)
+
+
+@given(lengths=st.lists(st.integers(4, 30), min_size=1, max_size=6), horizon=st.integers(2, 4))
+def test_windows_are_counted_as_in_memory(lengths, horizon):
+    stream = Stream(Path("nowhere"), ("u",), ("y",), None, tuple(map(str, lengths)), np.array(lengths), "", {})
+    starts = sliding([Record(np.ones(n), np.ones(n)) for n in lengths], horizon).starts
+    assert stream.window_count(horizon) == len(starts)
+    np.testing.assert_array_equal(stream.window_rows(np.arange(len(starts)), horizon), starts)
+
+
+def test_a_sample_is_bounded_and_made_of_experiments(folder):
+    stream = convert([folder / "logs"], folder / "stream")
+    known = {experiment.u.tobytes(): len(experiment) for experiment in experiments(stream)}
+    everything = stream.sample(1000, seed=0)
+    assert sorted(map(len, everything)) == [7, 12, 23]
+    assert all(part.u.tobytes() in known for part in everything)
+    assert sum(map(len, stream.sample(10, seed=0))) == 10
+    assert len(stream.shortest()) == 7
+    assert len(stream.shortest(at_most=3)) == 3
+
+
+def test_a_gap_in_time_between_two_pieces_is_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(convert_module, "BLOCK", 5)
+    time = np.arange(20.0)
+    time[10:] += 3.0
+    write_columns(tmp_path / "a.parquet", {"time": time, "u": np.sin(time), "y": np.cos(time)})
+    with pytest.raises(DataError, match="time stamps are irregular"):
+        convert([tmp_path / "a.parquet"], tmp_path / "stream")
+    assert not (tmp_path / "stream" / INDEX).exists()
+    assert not (tmp_path / "stream" / ROWS).exists()
+
+
+def broken(folder: Path, what: str) -> None:
+    logs = folder / "logs"
+    if what == "truncated":
+        (logs / "1.parquet").write_bytes((logs / "1.parquet").read_bytes()[:-40])
+    elif what == "narrow":
+        write_columns(logs / "1.parquet", {"u1": np.arange(9.0), "y1": np.arange(9.0)})
+    elif what == "rate":
+        write_record(logs / "1.parquet", Record(record(9).u, record(9).y, 0.7))
+    elif what == "constant":
+        for path in logs.iterdir():
+            path.unlink()
+        write_columns(logs / "1.csv", {"u": np.arange(9.0), "y": np.ones(9)})
+    elif what == "offset":
+        for path in logs.iterdir():
+            path.unlink()
+        write_columns(logs / "1.csv", {"u": np.arange(9.0), "y": 1e6 + np.arange(9.0)})
+    elif what == "large":
+        write_record(logs / "1.parquet", Record(record(9).u * 1e39, record(9).y, 0.5))
+    else:
+        for path in logs.iterdir():
+            path.unlink()
+
+
+@pytest.mark.parametrize(("what", "message"), [
+    ("truncated", r"1\.parquet: not a whole Parquet file"), ("narrow", r"1\.parquet: no column 'u2'"),
+    ("rate", r"1\.parquet: sampled every 0\.7 s, but 0\.csv every 0\.5"), ("constant", "'y' is constant or missing"),
+    ("offset", "'y': a mean of 1e.06 hides a deviation of 2.58 in single precision"),
+    ("large", "too large for single precision"), ("empty", "no file in this folder that can be read")])
+def test_bad_files_are_refused_in_one_line_and_leave_no_stream(folder, what, message):
+    broken(folder, what)
+    with pytest.raises(DataError, match=message) as caught:
+        convert([folder / "logs"], folder / "stream")
+    assert "\n" not in str(caught.value)
+    with pytest.raises(DataError, match=f"no {INDEX}"):
+        Stream.open(folder / "stream")
+
+
+def test_a_stream_that_is_half_there_is_refused(folder):
+    convert([folder / "logs"], folder / "stream")
+    rows = folder / "stream" / ROWS
+    rows.write_bytes(rows.read_bytes()[:-4])
+    with pytest.raises(DataError, match=r"rows\.f32: expected 672 bytes, got 668: the file is not whole"):
+        Stream.open(folder / "stream")
+    (folder / "stream" / INDEX).write_text("{")
+    with pytest.raises(DataError, match="not a whole index"):
+        Stream.open(folder / "stream")
+
+
+def test_the_same_name_twice_is_two_experiments(folder):
+    stream = convert([folder / "logs" / "0.csv", folder / "logs" / "0.csv"], folder / "stream")
+    assert stream.lengths.tolist() == [7, 7]
+
+
+def test_a_stream_is_not_overwritten(folder):
+    convert([folder / "logs"], folder / "stream")
+    with pytest.raises(DataError, match="there is a stream already"):
+        convert([folder / "logs"], folder / "stream")
+
+
+def test_too_short_an_experiment_is_named(folder):
+    stream = convert([folder / "logs"], folder / "stream")
+    with pytest.raises(DataError, match=r"0\.csv: 7 rows are too short .* horizon=9; choose horizon at most 7"):
+        stream.window_count(9)

@@ -1,0 +1,66 @@
+"""Calibration of the band on held-out errors."""
+
+import numpy as np
+import pytest
+
+from prssm.models.prssm.calibration import Calibration
+
+
+def held_out_errors(factor, rows=20_000, seed=0):
+    rng = np.random.default_rng(seed)
+    std = np.exp(rng.normal(size=(rows, 1)))  # a band whose width varies
+    return factor * std * rng.normal(size=(rows, 1)), std
+
+
+@pytest.mark.parametrize("factor", [0.7, 1.0, 3.0])
+def test_recovers_the_true_factor(factor):
+    """The worse of the two quantiles has relative error sqrt(p(1-p)/n) / (density * quantile), 0.7 % at 95 %."""
+    errors, stds = held_out_errors(factor)
+    found = Calibration.fit([errors[:500], errors[500:]], [stds[:500], stds[500:]])
+    assert found.factor[0] == pytest.approx(factor, rel=0.028)
+
+
+def test_of_errors_that_are_not_normal_nine_in_ten_and_nineteen_in_twenty_count():
+    """Evenly spread from 0 to 1: 0.9 and 0.95 of them must be 1.645 and 1.960 deviations."""
+    found = Calibration.fit([np.linspace(0.0, 1.0, 1001)[:, None]], [np.ones((1001, 1))])
+    assert found.factor[0] == pytest.approx(np.sqrt(0.9 / 1.644854 * 0.95 / 1.959964), rel=1e-5)
+
+
+def test_calibrated_band_has_its_nominal_coverage():
+    errors, stds = held_out_errors(1.8)
+    fresh_errors, fresh_stds = held_out_errors(1.8, seed=1)
+    band = 2.0 * Calibration.fit([errors], [stds]).std(fresh_stds)
+    inside = np.mean(np.abs(fresh_errors) < band)
+    assert abs(inside - 0.9545) < 4 * np.sqrt(2 * 0.9545 * 0.0455 / len(errors))
+    assert np.mean(np.abs(fresh_errors) < 2.0 * fresh_stds) < 0.8  # and it had not before
+
+
+def test_each_output_has_its_own_factor_and_missing_rows_do_not_count():
+    one, std = held_out_errors(2.0)
+    errors, stds = np.concatenate([one, 3.0 * one], axis=1), np.concatenate([std, std], axis=1)
+    holes = errors.copy()
+    holes[::7] = np.nan
+    found = Calibration.fit([holes], [stds]).factor
+    assert found[1] == pytest.approx(3.0 * found[0], rel=1e-12)
+    alone = Calibration.fit([np.delete(errors, np.s_[::7], axis=0)], [np.delete(stds, np.s_[::7], axis=0)]).factor
+    np.testing.assert_allclose(found, alone, rtol=1e-12)
+
+
+def test_an_output_that_was_never_measured_keeps_its_band():
+    found = Calibration.fit([np.full((50, 1), np.nan)], [np.ones((50, 1))])
+    np.testing.assert_array_equal(found.std(np.full((3, 1), 0.7)), 0.7)
+
+
+def test_a_run_that_diverged_does_not_blow_up_the_band():
+    errors, stds = held_out_errors(1.0, rows=100)
+    errors[50:] = np.inf
+    assert Calibration.fit([errors], [stds]).factor[0] == 20.0
+
+
+def test_drawn_trajectories_have_the_calibrated_spread():
+    samples = np.random.default_rng(0).normal(size=(7, 4, 1))
+    mean = samples.mean(axis=0)
+    drawn = Calibration(np.array([3.0])).samples(samples, mean)
+    np.testing.assert_allclose(drawn.mean(axis=0), mean, atol=1e-12)
+    np.testing.assert_allclose(drawn.std(axis=0), 3.0 * samples.std(axis=0))
+    np.testing.assert_allclose(Calibration.none(1).samples(samples, mean), samples, atol=1e-15)

@@ -1,0 +1,24 @@
+"""Correlation of errors in time, against a process whose correlation is known."""
+
+import numpy as np
+
+from prssm.prediction.correlation import lag_one
+
+
+def first_order(correlation: float, length: int, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(length, 1))
+    for t in range(1, length):
+        x[t] = correlation * x[t - 1] + np.sqrt(1.0 - correlation**2) * x[t]
+    return x
+
+
+def test_the_correlation_is_found_and_stretches_and_holes_are_no_neighbours():
+    """The estimate's standard error is sqrt((1 - rho^2) / n)."""
+    x = first_order(0.9, 4000)
+    x[5::400] = np.nan
+    found = lag_one([x[:1000], x[1000:]])
+    np.testing.assert_allclose(found, 0.9, atol=4 * np.sqrt(0.19 / 4000))
+    alternating = np.array([[1.0], [-1.0]] * 10)
+    assert lag_one([alternating])[0] == 0.0  # never below
+    assert lag_one([np.ones((1, 1)), np.ones((1, 1))])[0] == 0.0  # no neighbours
