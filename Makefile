@@ -14,7 +14,8 @@ test: .venv/installed-dev lint
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope
 
 lint: .venv/installed-dev
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks studies
+	$(BIN)/ruff format --check --quiet src tests benchmarks studies
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 

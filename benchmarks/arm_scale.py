@@ -1,10 +1,11 @@
-"""A simulated seven-joint arm from 20 thousand to 2 million samples: time to an error, and memory, against size.
+"""A simulated seven-joint arm from 20 thousand to 2 million samples: time to an error, and memory,
+against size.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/arm_scale.py --docs docs/scaling.md --figure docs/figures/arm-scale.png
 
-The data are simulated once, written to disk and converted to a stream; training reads its windows from there. Each fit is a
-process of its own, so that its largest memory can be seen. Errors are those of free runs over experiments of another seed.
-Records that exist are not made again.
+The data are simulated once, written to disk and converted to a stream; training reads its windows
+from there. Each fit is a process of its own, so that its largest memory can be seen. Errors are
+those of free runs over experiments of another seed. Records that exist are not made again.
 """
 
 import argparse
@@ -18,9 +19,18 @@ from pathlib import Path
 from page_sections import with_section
 
 SIZES = (20_000, 200_000, 2_000_000)
-BUDGETS = (250, 500, 1000, 2000)  # iterations; each is a fit of its own, since the step size falls towards its end
+# iterations; each is a fit of its own, since the step size falls towards its end
+BUDGETS = (250, 500, 1000, 2000)
 LENGTH = 1000  # rows of an experiment
-OPTIONS = {"complexity": "free", "folds": 0, "restarts": 1, "latent_dim": 14, "inducing": 30, "samples": 5, "batch": 10}
+OPTIONS = {
+    "complexity": "free",
+    "folds": 0,
+    "restarts": 1,
+    "latent_dim": 14,
+    "inducing": 30,
+    "samples": 5,
+    "batch": 10,
+}
 TARGET = 0.21  # rad; the training mean has 0.28
 
 
@@ -37,7 +47,13 @@ def make(rows: int, folder: Path) -> Path:
         for index, trajectory in enumerate(stream("arm_sim", LENGTH, rows // LENGTH, seed=0)):
             write_record(parts / f"{index:06d}.npz", trajectory.record)
         joints = range(1, 8)
-        convert([parts], target, time="time", inputs=[f"torque{i}" for i in joints], outputs=[f"q{i}" for i in joints])
+        convert(
+            [parts],
+            target,
+            time="time",
+            inputs=[f"torque{i}" for i in joints],
+            outputs=[f"q{i}" for i in joints],
+        )
     return target
 
 
@@ -53,27 +69,49 @@ def fit(rows: int, iterations: int, folder: Path) -> dict:
     seconds = time.perf_counter() - begun
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
     unseen = simulate("arm_sim", LENGTH, 6, seed=1)
-    return {"rows": rows, "iterations": iterations, "fit_seconds": round(seconds, 1),
-            "waited_seconds": model.training_.waited, "training_seconds": model.training_.seconds, "memory_gib": memory,
-            **model.score(unseen), **provenance()}
+    return {
+        "rows": rows,
+        "iterations": iterations,
+        "fit_seconds": round(seconds, 1),
+        "waited_seconds": model.training_.waited,
+        "training_seconds": model.training_.seconds,
+        "memory_gib": memory,
+        **model.score(unseen),
+        **provenance(),
+    }
 
 
 def table(records: list[dict]) -> str:
-    lines = ["| samples | on disk | memory, GiB | " + " | ".join(f"{n} iterations" for n in BUDGETS)
-             + f" | first under {TARGET} rad |", "|---" * (4 + len(BUDGETS)) + "|"]
+    lines = [
+        "| samples | on disk | memory, GiB | "
+        + " | ".join(f"{n} iterations" for n in BUDGETS)
+        + f" | first under {TARGET} rad |",
+        "|---" * (4 + len(BUDGETS)) + "|",
+    ]
     for rows in SIZES:
-        found = [next((r for r in records if (r["rows"], r["iterations"]) == (rows, n)), None) for n in BUDGETS]
+        found = [
+            next((r for r in records if (r["rows"], r["iterations"]) == (rows, n)), None)
+            for n in BUDGETS
+        ]
         known = [record for record in found if record]
         if not known:
             continue
         cells = [f"{r['rmse']:.3f} in {r['fit_seconds']:.0f} s" if r else "not run" for r in found]
-        reached = next((f"{r['fit_seconds']:.0f} s" for r in known if r["rmse"] < TARGET), "not reached")
-        lines.append(f"| {rows:,} | {rows * 14 * 4 / 1e6:.0f} MB | {max(r['memory_gib'] for r in known):.2f} | "
-                     + " | ".join(cells) + f" | {reached} |")
+        reached = next(
+            (f"{r['fit_seconds']:.0f} s" for r in known if r["rmse"] < TARGET), "not reached"
+        )
+        lines.append(
+            f"| {rows:,} | {rows * 14 * 4 / 1e6:.0f} MB | "
+            f"{max(r['memory_gib'] for r in known):.2f} | " + " | ".join(cells) + f" | {reached} |"
+        )
     waited = max(r["waited_seconds"] / max(r["training_seconds"], 1e-9) for r in records)
-    note = (f"RMSE (rad) of free runs over 6 unseen experiments of {LENGTH} rows, and the time of the fit. The device\n"
-            f"waited for data for at most {waited:.1%} of the training. Machine: {records[0]['machine']}, commit\n"
-            f"{records[0]['commit'][:7]}.")
+    note = (
+        f"RMSE (rad) of free runs over 6 unseen experiments of {LENGTH} rows, and the time of the "
+        "fit. The device\n"
+        f"waited for data for at most {waited:.1%} of the training. Machine: "
+        f"{records[0]['machine']}, commit\n"
+        f"{records[0]['commit'][:7]}."
+    )
     return "\n".join([*lines, "", note])
 
 
@@ -84,12 +122,22 @@ def figure(records: list[dict], target: Path) -> None:
     errors, memory = drawing.subplots(1, 2)
     for rows in SIZES:
         found = sorted((r for r in records if r["rows"] == rows), key=lambda r: r["iterations"])
-        errors.plot([r["fit_seconds"] for r in found], [r["rmse"] for r in found], "o-", label=f"{rows:,} samples")
+        errors.plot(
+            [r["fit_seconds"] for r in found],
+            [r["rmse"] for r in found],
+            "o-",
+            label=f"{rows:,} samples",
+        )
     errors.set(xscale="log", xlabel="time of the fit, s", ylabel="RMSE on unseen experiments, rad")
     errors.axhline(TARGET, color="grey", linewidth=0.8)
     errors.legend()
     sizes = sorted({r["rows"] for r in records})
-    memory.plot(sizes, [max(r["memory_gib"] for r in records if r["rows"] == rows) for rows in sizes], "o-", label="process")
+    memory.plot(
+        sizes,
+        [max(r["memory_gib"] for r in records if r["rows"] == rows) for rows in sizes],
+        "o-",
+        label="process",
+    )
     memory.plot(sizes, [rows * 14 * 4 / 1024**3 for rows in sizes], "o--", label="data on disk")
     memory.set(xscale="log", xlabel="samples", ylabel="largest memory, GiB", ylim=(0, None))
     memory.legend()
@@ -99,7 +147,13 @@ def figure(records: list[dict], target: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("runs/arm"))
-    parser.add_argument("--one", nargs=2, type=int, metavar=("ROWS", "ITERATIONS"), help="one fit; prints its record")
+    parser.add_argument(
+        "--one",
+        nargs=2,
+        type=int,
+        metavar=("ROWS", "ITERATIONS"),
+        help="one fit; prints its record",
+    )
     parser.add_argument("--docs", type=Path, help="write the table into this page")
     parser.add_argument("--figure", type=Path)
     parser.add_argument("--report-only", action="store_true")
@@ -115,10 +169,26 @@ def main() -> None:
         if options.report_only:
             break
         make(rows, options.out)
-        command = [sys.executable, __file__, "--out", str(options.out), "--one", str(rows), str(iterations)]
-        answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1]
+        command = [
+            sys.executable,
+            __file__,
+            "--out",
+            str(options.out),
+            "--one",
+            str(rows),
+            str(iterations),
+        ]
+        answer = subprocess.run(
+            command, check=True, capture_output=True, text=True
+        ).stdout.splitlines()[-1]
         records.append(json.loads(answer))
-        print({name: records[-1][name] for name in ("rows", "iterations", "fit_seconds", "memory_gib", "rmse")}, flush=True)
+        print(
+            {
+                name: records[-1][name]
+                for name in ("rows", "iterations", "fit_seconds", "memory_gib", "rmse")
+            },
+            flush=True,
+        )
         with path.open("a") as file:
             print(answer, file=file)
     print(table(records))

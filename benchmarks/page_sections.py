@@ -5,11 +5,17 @@ MARKERS = {
     "robots": ("<!-- robots: begin -->", "<!-- robots: end -->"),
     "arm": ("<!-- arm: begin -->", "<!-- arm: end -->"),
     "time-to-accuracy": ("<!-- time-to-accuracy:begin -->", "<!-- time-to-accuracy:end -->"),
-    **{f"generalisation-{part}": (f"<!-- generalisation-{part}: begin -->", f"<!-- generalisation-{part}: end -->")
-       for part in ("training", "choice", "band", "likelihood", "nominal")},
+    **{
+        f"generalisation-{part}": (
+            f"<!-- generalisation-{part}: begin -->",
+            f"<!-- generalisation-{part}: end -->",
+        )
+        for part in ("training", "choice", "band", "likelihood", "nominal")
+    },
     "kinds": ("<!-- kinds: begin -->", "<!-- kinds: end -->"),
     "true-function": ("<!-- true-function: begin -->", "<!-- true-function: end -->"),
-    "gpu": ("<!-- gpu:begin -->", "<!-- gpu:end -->")}
+    "gpu": ("<!-- gpu:begin -->", "<!-- gpu:end -->"),
+}
 
 
 def section(page: str, name: str) -> str:
@@ -23,5 +29,6 @@ def section(page: str, name: str) -> str:
 def with_section(page: str, name: str, text: str) -> str:
     """The page with this section new: in its old place, or at the end."""
     begin, end = MARKERS[name]
-    new, old = f"{begin}\n{text.strip()}\n{end}\n", section(page, name)
+    new = f"{begin}\n{text.strip()}\n{end}\n"
+    old = section(page, name)
     return page.replace(old.rstrip("\n"), new.rstrip("\n")) if old else f"{page.rstrip()}\n\n{new}"

@@ -1,10 +1,11 @@
-"""The CUDA engine under compute-sanitizer: memory out of bounds, races in shared memory, misuse of barriers. Half a minute.
+"""The CUDA engine under compute-sanitizer: memory out of bounds, races in shared memory, misuse of
+barriers. Half a minute.
 
     python -m prssm.dynamics.engines.cuda.build && python benchmarks/sanitize_cuda.py
 
-Objectives over 17 steps, each with its gradient, of such sizes that every kernel runs on a GPU of some hundred processors
-(though not with every number of points to a thread); a process for each case and tool. Exits with 1 if a tool found
-something, or did not finish.
+Objectives over 17 steps, each with its gradient, of such sizes that every kernel runs on a GPU of
+some hundred processors (though not with every number of points to a thread); a process for each
+case and tool. Exits with 1 if a tool found something, or did not finish.
 """
 
 import argparse
@@ -24,9 +25,21 @@ from prssm.foundation.precision import double_precision
 from prssm.models.prssm.elbo import Draws
 
 TOOLS = ("memcheck", "racecheck", "synccheck")
-# XLA's own kernels are not looked at. Its compilation by many threads at once, and its graphs, make the sanitizer crash.
-SANITIZER = ("compute-sanitizer", "--kernel-name", "kernel_substring=prssm", "--error-exitcode", "3", "--tool")
-FLAGS = ("--xla_gpu_force_compilation_parallelism=1", "--xla_gpu_enable_command_buffer=", "--xla_gpu_autotune_level=0")
+# XLA's own kernels are not looked at. Its compilation by many threads at once, and its graphs, make
+# the sanitizer crash.
+SANITIZER = (
+    "compute-sanitizer",
+    "--kernel-name",
+    "kernel_substring=prssm",
+    "--error-exitcode",
+    "3",
+    "--tool",
+)
+FLAGS = (
+    "--xla_gpu_force_compilation_parallelism=1",
+    "--xla_gpu_enable_command_buffer=",
+    "--xla_gpu_autotune_level=0",
+)
 SETTINGS = {"XLA_FLAGS": " ".join(FLAGS), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
 
 
@@ -58,23 +71,43 @@ def compute(case: Case) -> None:
 
 def finding(tool: str, number: int) -> str | None:
     """What the tool printed, if that was anything but success."""
-    result = subprocess.run([*SANITIZER, tool, sys.executable, __file__, "--case", str(number)], text=True, check=False,
-                            capture_output=True, env={**os.environ, **SETTINGS})
+    result = subprocess.run(
+        [*SANITIZER, tool, sys.executable, __file__, "--case", str(number)],
+        text=True,
+        check=False,
+        capture_output=True,
+        env={**os.environ, **SETTINGS},
+    )
     clean = result.returncode == 0 and "computed" in result.stdout and "0 errors" in result.stdout
-    print(f"{tool:10} {CASES[number]}: {'nothing found' if clean else f'exit status {result.returncode}'}", flush=True)
+    print(
+        f"{tool:10} {CASES[number]}: "
+        f"{'nothing found' if clean else f'exit status {result.returncode}'}",
+        flush=True,
+    )
     return None if clean else result.stdout + result.stderr
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--case", type=int, choices=range(len(CASES)), help="compute this case alone, without a sanitizer")
-    parser.add_argument("--out", type=Path, default=Path("runs"), help="folder for what a tool has found")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--case",
+        type=int,
+        choices=range(len(CASES)),
+        help="compute this case alone, without a sanitizer",
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("runs"), help="folder for what a tool has found"
+    )
     arguments = parser.parse_args()
     if arguments.case is not None:
         compute(CASES[arguments.case])
         return 0
     if shutil.which(SANITIZER[0]) is None:
-        raise SystemExit(f"{SANITIZER[0]} is not on the search path; it comes with the CUDA toolkit")
+        raise SystemExit(
+            f"{SANITIZER[0]} is not on the search path; it comes with the CUDA toolkit"
+        )
     tasks = [(tool, number) for tool in TOOLS for number in range(len(CASES))]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = dict(zip(tasks, pool.map(lambda task: finding(*task), tasks), strict=True))

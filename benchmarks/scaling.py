@@ -2,9 +2,10 @@
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/scaling.py [--docs docs/scaling.md] [--out runs] [--iterations 200]
 
-The engine has one thread for each device; two devices are two processes, or two that JAX makes of one processor. Strong: the
-same mini-batch for 1 and 2 devices. Weak: twice the mini-batch for 2. Prints a table, writes a record (versions, device,
-commit, load) to runs/scaling.json and, with --docs, puts the table between the markers of the page.
+The engine has one thread for each device; two devices are two processes, or two that JAX makes of
+one processor. Strong: the same mini-batch for 1 and 2 devices. Weak: twice the mini-batch for 2.
+Prints a table, writes a record (versions, device, commit, load) to runs/scaling.json and, with
+--docs, puts the table between the markers of the page.
 """
 
 import argparse
@@ -25,9 +26,13 @@ from prssm.evaluation.jobs.provenance import machine, provenance
 
 BATCH = 10  # sub-trajectories of 50 samples for one process: the paper's configuration
 CASES = {  # processes, devices of each, batch
-    "one process": (1, 1, BATCH), "strong: two devices of one process": (1, 2, BATCH),
-    "strong: two processes": (2, 1, BATCH), "one process, twice the batch": (1, 1, 2 * BATCH),
-    "weak: two devices of one process": (1, 2, 2 * BATCH), "weak: two processes": (2, 1, 2 * BATCH)}
+    "one process": (1, 1, BATCH),
+    "strong: two devices of one process": (1, 2, BATCH),
+    "strong: two processes": (2, 1, BATCH),
+    "one process, twice the batch": (1, 1, 2 * BATCH),
+    "weak: two devices of one process": (1, 2, 2 * BATCH),
+    "weak: two processes": (2, 1, 2 * BATCH),
+}
 
 
 class Clock:
@@ -50,7 +55,9 @@ class Clock:
         return {"min_ms": float(each.min()), "median_ms": float(np.median(each))}
 
 
-def work(process: int, processes: int, port: int, devices: int, batch: int, iterations: int) -> dict[str, Any]:
+def work(
+    process: int, processes: int, port: int, devices: int, batch: int, iterations: int
+) -> dict[str, Any]:
     """One process's part, run in a process of its own; process 0's figures count."""
     import jax
 
@@ -62,10 +69,15 @@ def work(process: int, processes: int, port: int, devices: int, batch: int, iter
     train, _ = prssm.datasets.load("drives_sim")
     clock = Clock()
     model = prssm.PRSSM("paper", batch=batch, iterations=iterations, restarts=1).fit(
-        train, progress=clock, devices=None if processes * devices == 1 else "auto")
+        train, progress=clock, devices=None if processes * devices == 1 else "auto"
+    )
     parameters = sum(np.size(leaf) for leaf in jax.tree.leaves(model.mixture_.models))
     run.part()
-    found = {"parameters": int(parameters), "gradient_bytes": 8 * int(parameters), "provenance": provenance()}
+    found = {
+        "parameters": int(parameters),
+        "gradient_bytes": 8 * int(parameters),
+        "provenance": provenance(),
+    }
     return found | (clock.milliseconds() if process == 0 else {})
 
 
@@ -76,9 +88,15 @@ def timed(processes: int, devices: int, batch: int, iterations: int) -> dict[str
         port = free.getsockname()[1]
     words = [processes, port, devices, batch, iterations]
     flags = {"XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}", "PRSSM_THREADS": "1"}
-    started = [subprocess.Popen([sys.executable, __file__, "--work", *map(str, [process, *words])], text=True,
-                                stdout=subprocess.PIPE, env=os.environ | flags)
-               for process in range(processes)]
+    started = [
+        subprocess.Popen(
+            [sys.executable, __file__, "--work", *map(str, [process, *words])],
+            text=True,
+            stdout=subprocess.PIPE,
+            env=os.environ | flags,
+        )
+        for process in range(processes)
+    ]
     said = [process.communicate()[0] for process in started]
     if any(process.returncode for process in started):
         raise SystemExit(f"a process of the case {processes} x {batch} failed")
@@ -88,29 +106,55 @@ def timed(processes: int, devices: int, batch: int, iterations: int) -> dict[str
 def measure(iterations: int) -> dict[str, Any]:
     record: dict[str, Any] = {"load_before": os.getloadavg(), "iterations": iterations, "cases": []}
     for name, (processes, devices, batch) in CASES.items():
-        record["cases"].append({"case": name, "devices": processes * devices, "batch": batch,
-                                **timed(processes, devices, batch, iterations)})
+        record["cases"].append(
+            {
+                "case": name,
+                "devices": processes * devices,
+                "batch": batch,
+                **timed(processes, devices, batch, iterations=iterations),
+            }
+        )
     record["provenance"] = record["cases"][0]["provenance"] | {"machine": machine()}
     record["load_after"] = os.getloadavg()
     return record
 
 
 def table(record: dict[str, Any]) -> str:
-    """Speed-up is the time of one process on the same batch, divided by this one's; its ideal is the devices' number."""
+    """Speed-up is the time of one process on the same batch, divided by this one's; its ideal is
+    the devices' number.
+    """
     alone = {case["batch"]: case["min_ms"] for case in record["cases"] if case["devices"] == 1}
-    made, (before, after) = record["provenance"], (record["load_before"][0], record["load_after"][0])
-    lines = [f"{made['machine']}; {made['device']}; commit {made['commit']}; jax {made['versions']['jax']}; "
-             f"one thread of the engine a device; load average {before:.2f} and {after:.2f} before and after. A gradient is "
-             f"{record['cases'][0]['gradient_bytes']} bytes.", "",
-             "| | devices | batch | ms an iteration, min (median) | speed-up | efficiency |", "|---|---|---|---|---|---|"]
+    made = record["provenance"]
+    (before, after) = (record["load_before"][0], record["load_after"][0])
+    lines = [
+        f"{made['machine']}; {made['device']}; commit {made['commit']}; jax "
+        f"{made['versions']['jax']}; "
+        f"one thread of the engine a device; load average {before:.2f} and {after:.2f} before and "
+        "after. A gradient is "
+        f"{record['cases'][0]['gradient_bytes']} bytes.",
+        "",
+        "| | devices | batch | ms an iteration, min (median) | speed-up | efficiency |",
+        "|---|---|---|---|---|---|",
+    ]
     for case in record["cases"]:
         gain = alone[case["batch"]] / case["min_ms"]
-        lines.append(f"| {case['case']} | {case['devices']} | {case['batch']} | {case['min_ms']:.1f} "
-                     f"({case['median_ms']:.1f}) | {gain:.2f} | {100 * gain / case['devices']:.0f} % |")
-    weak = (f"{100 * alone[BATCH] / case['min_ms']:.0f} % for {case['case'].removeprefix('weak: ')}"
-            for case in record["cases"] if case["case"].startswith("weak"))
-    return "\n".join([*lines, "", f"Weak scaling (time of one device on its batch, over that of two on twice the batch): "
-                                  f"{', '.join(weak)}."])
+        lines.append(
+            f"| {case['case']} | {case['devices']} | {case['batch']} | {case['min_ms']:.1f} "
+            f"({case['median_ms']:.1f}) | {gain:.2f} | {100 * gain / case['devices']:.0f} % |"
+        )
+    weak = (
+        f"{100 * alone[BATCH] / case['min_ms']:.0f} % for {case['case'].removeprefix('weak: ')}"
+        for case in record["cases"]
+        if case["case"].startswith("weak")
+    )
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"Weak scaling (time of one device on its batch, over that of two on twice the batch): "
+            f"{', '.join(weak)}.",
+        ]
+    )
 
 
 def main() -> None:
@@ -118,7 +162,8 @@ def main() -> None:
     parser.add_argument("--docs", type=Path, help="also put the table into this page")
     parser.add_argument("--out", type=Path, default=Path("runs"))
     parser.add_argument("--iterations", type=int, default=200)
-    parser.add_argument("--work", nargs=6, type=int, help=argparse.SUPPRESS)  # one process of a case
+    # one process of a case
+    parser.add_argument("--work", nargs=6, type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
         print(json.dumps(work(*options.work)))

@@ -1,9 +1,10 @@
-"""How fast a training step is, as ratios to the obvious way to write it. Some four minutes on two idle cores.
+"""How fast a training step is, as ratios to the obvious way to write it. Some four minutes on two
+idle cores.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/speed.py [--docs docs/performance.md] [--out runs]
 
-Prints tables, writes a record (versions, device, commit, load) to runs/speed.json and, with --docs, the page, of which it
-leaves alone what other commands have written between their markers.
+Prints tables, writes a record (versions, device, commit, load) to runs/speed.json and, with --docs,
+the page, of which it leaves alone what other commands have written between their markers.
 """
 
 import argparse
@@ -22,7 +23,11 @@ from prssm.evaluation.jobs.provenance import provenance
 
 def measure() -> dict[str, Any]:
     """Everything, with the load of the machine before and after."""
-    record: dict[str, Any] = {"provenance": provenance(), "native": library.description(), "load_before": os.getloadavg()}
+    record: dict[str, Any] = {
+        "provenance": provenance(),
+        "native": library.description(),
+        "load_before": os.getloadavg(),
+    }
     begun = time.perf_counter()
     record["iterations"] = measures.iterations("R") + measures.iterations("S")
     record["shared"] = measures.shared_inducing("R") + measures.shared_inducing("S")
@@ -31,7 +36,9 @@ def measure() -> dict[str, Any]:
     record["agreement"] = measures.agreement("R") + measures.agreement("S")
     record["free_run"] = measures.free_run()
     record["one_step"] = measures.one_step()
-    record["memory"] = [measures.in_new_process("memory", engine) for engine in ("native", "native-single")]
+    record["memory"] = [
+        measures.in_new_process("memory", engine) for engine in ("native", "native-single")
+    ]
     record["start"] = measures.in_new_process("start")
     record["seconds"] = time.perf_counter() - begun
     record["load_after"] = os.getloadavg()
@@ -42,11 +49,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--docs", type=Path, help="also write this page")
     parser.add_argument("--out", type=Path, default=Path("runs"))
-    parser.add_argument("--only", nargs="+", help=argparse.SUPPRESS)  # one measurement, for a process of its own
+    # one measurement, for a process of its own
+    parser.add_argument("--only", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.only:
         what, *words = options.only
-        print(json.dumps(measures.memory_here(*words) if what == "memory" else measures.first_iteration_here() or {}))
+        print(
+            json.dumps(
+                measures.memory_here(*words)
+                if what == "memory"
+                else measures.first_iteration_here() or {}
+            )
+        )
         return
     record = measure()
     options.out.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,11 @@
-"""How fast a training step is on an NVIDIA GPU, as ratios to the differentiated scan. Some two minutes, mostly compilation.
+"""How fast a training step is on an NVIDIA GPU, as ratios to the differentiated scan. Some two
+minutes, mostly compilation.
 
     python -m prssm.dynamics.engines.cuda.build && python benchmarks/speed_gpu.py [--docs docs/performance.md] [--out runs]
 
-Prints tables, writes a record (versions, device, commit) to runs/speed_gpu.json and, with --docs, the GPU section of the
-page. `--record runs/speed_gpu.json --docs ...` writes the section from an earlier record, on any machine.
+Prints tables, writes a record (versions, device, commit) to runs/speed_gpu.json and, with --docs,
+the GPU section of the page. `--record runs/speed_gpu.json --docs ...` writes the section from an
+earlier record, on any machine.
 """
 
 import argparse
@@ -35,9 +37,15 @@ ENGINES = ("scan", "adjoint", "cuda", "cuda-single")  # the first is the oracle
 WORKS = {"R": (REFERENCE, 1), "S": (LARGE, 1), f"{RESTARTS} restarts of R": (REFERENCE, RESTARTS)}
 
 
-def value_and_gradient(work: Work, restarts: int, engine: str, draws: Draws = "step") -> tuple[Callable, tuple]:
-    """The function and its arguments; many restarts differ in their parameters and share data and noise, as in training."""
-    models, data, plan = [make(work, seed)[0] for seed in range(restarts)], make(work)[1], objective(work, engine, draws)
+def value_and_gradient(
+    work: Work, restarts: int, engine: str, draws: Draws = "step"
+) -> tuple[Callable, tuple]:
+    """The function and its arguments; many restarts differ in their parameters and share data and
+    noise, as in training.
+    """
+    models = [make(work, seed)[0] for seed in range(restarts)]
+    data = make(work)[1]
+    plan = objective(work, engine, draws)
     function = jax.value_and_grad(lambda model, data, key: -plan(model, data, key))
     if restarts == 1:
         return function, (models[0], data, jax.random.key(0))
@@ -46,14 +54,21 @@ def value_and_gradient(work: Work, restarts: int, engine: str, draws: Draws = "s
 
 
 def compiled() -> dict[tuple[str, str], Callable[[], Any]]:
-    """A call of every engine on every work. XLA compiles them side by side: one alone takes up to a minute."""
+    """A call of every engine on every work. XLA compiles them side by side: one alone takes up to a
+    minute.
+    """
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         waiting = {}
         for name, (work, restarts) in WORKS.items():
             for engine in ENGINES:
                 function, arguments = value_and_gradient(work, restarts, engine)
-                waiting[name, engine] = (pool.submit(jax.jit(function).lower(*arguments).compile), arguments)
-        return {case: _call(future.result(), arguments) for case, (future, arguments) in waiting.items()}
+                waiting[name, engine] = (
+                    pool.submit(jax.jit(function).lower(*arguments).compile),
+                    arguments,
+                )
+        return {
+            case: _call(future.result(), arguments) for case, (future, arguments) in waiting.items()
+        }
 
 
 def _call(function: Callable, arguments: tuple) -> Callable[[], Any]:
@@ -73,41 +88,76 @@ def times(calls: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
 
 
 def agreement(name: str) -> list[dict[str, Any]]:
-    """How far trajectories and gradients are from the oracle's, in both precisions with the same noise."""
+    """How far trajectories and gradients are from the oracle's, in both precisions with the same
+    noise.
+    """
     work = WORKS[name][0]
-    rng, batch = np.random.default_rng(1), work.trajectories
+    rng = np.random.default_rng(1)
+    batch = work.trajectories
     rows = (work.latent_dim, work.input_dim, work.latent_dim, work.latent_dim)
     x1, u, eps, g = (jnp.asarray(rng.normal(size=(work.horizon, row, batch))) for row in rows)
     dynamics = jax.jit(lambda model: model.transition.condition())(make(work)[0])
 
     def pulled(engine: str) -> Any:
-        states, pull = jax.vjp(lambda dynamics, x1: rollout(dynamics, x1, u, eps, engine), dynamics, x1[0])
+        states, pull = jax.vjp(
+            lambda dynamics, x1: rollout(dynamics, x1, u, eps=eps, engine=engine), dynamics, x1[0]
+        )
         g_dynamics, g_x1 = pull(g)
         gp = g_dynamics.gp  # W and V are triangular
-        return states, (gp.kernel, gp.zeta, jnp.tril(gp.white), gp.mean, jnp.tril(gp.spread), g_dynamics.process_var, g_x1)
+        return states, (
+            gp.kernel,
+            gp.zeta,
+            jnp.tril(gp.white),
+            gp.mean,
+            jnp.tril(gp.spread),
+            g_dynamics.process_var,
+            g_x1,
+        )
 
-    oracle, *others = (jax.device_get(jax.jit(pulled, static_argnums=0)(engine)) for engine in ENGINES)
-    return [{"work": name, "engine": engine, "states": difference(states, oracle[0]),
-             "gradient": difference(slopes, oracle[1])}
-            for engine, (states, slopes) in zip(ENGINES[1:], others, strict=True)]
+    oracle, *others = (
+        jax.device_get(jax.jit(pulled, static_argnums=0)(engine)) for engine in ENGINES
+    )
+    return [
+        {
+            "work": name,
+            "engine": engine,
+            "states": difference(states, oracle[0]),
+            "gradient": difference(slopes, oracle[1]),
+        }
+        for engine, (states, slopes) in zip(ENGINES[1:], others, strict=True)
+    ]
 
 
 def difference(got: Any, expected: Any) -> float:
     """The worst over all arrays of the distance from what is expected, relative to its size."""
     pairs = zip(jax.tree.leaves(got), jax.tree.leaves(expected), strict=True)
-    return max(float(np.linalg.norm(np.ravel(a - b)) / np.linalg.norm(np.ravel(b))) for a, b in pairs)
+    return max(
+        float(np.linalg.norm(np.ravel(a - b)) / np.linalg.norm(np.ravel(b))) for a, b in pairs
+    )
 
 
 def measure() -> dict[str, Any]:
-    record: dict[str, Any] = {"provenance": provenance(), "engine": library.description(), "rows": []}
+    record: dict[str, Any] = {
+        "provenance": provenance(),
+        "engine": library.description(),
+        "rows": [],
+    }
     begun = time.perf_counter()
     with double_precision():
         calls = compiled()
         record["compile_seconds"] = time.perf_counter() - begun
         for name, (work, restarts) in WORKS.items():
             for engine, taken in times({engine: calls[name, engine] for engine in ENGINES}).items():
-                record["rows"].append({"work": name, "sizes": vars(work), "restarts": restarts, "engine": engine,
-                                       "min_ms": min(taken), "median_ms": statistics.median(taken)})
+                record["rows"].append(
+                    {
+                        "work": name,
+                        "sizes": vars(work),
+                        "restarts": restarts,
+                        "engine": engine,
+                        "min_ms": min(taken),
+                        "median_ms": statistics.median(taken),
+                    }
+                )
         record["agreement"] = agreement("R") + agreement("S")
     record["seconds"] = time.perf_counter() - begun
     return record

@@ -1,14 +1,22 @@
-"""The record of benchmarks/speed_gpu.py as a section of the performance page, with the least that the hardware must do."""
+"""The record of benchmarks/speed_gpu.py as a section of the performance page, with the least that
+the hardware must do.
+"""
 
 from typing import Any
 
 from speed_page import table
 
-TITLES = {"scan": "JAX, differentiated scan (`scan`, the oracle)", "adjoint": "JAX, adjoint by hand (`adjoint`)",
-          "cuda": "CUDA (`cuda`)", "cuda-single": "CUDA, recursion in float32 (`cuda-single`)"}
+TITLES = {
+    "scan": "JAX, differentiated scan (`scan`, the oracle)",
+    "adjoint": "JAX, adjoint by hand (`adjoint`)",
+    "cuda": "CUDA (`cuda`)",
+    "cuda-single": "CUDA, recursion in float32 (`cuda-single`)",
+}
 
-# An H200 by its data sheet: operations and bytes a second. The clock while it computes, and the cycles that one step needs
-# however little there is to do: sums over inputs, over P and over P again by way of shared memory, an exponential, a root
+# An H200 by its data sheet: operations and bytes a second. The clock while it computes, and the
+# cycles that one step needs
+# however little there is to do: sums over inputs, over P and over P again by way of shared memory,
+# an exponential, a root
 # and a barrier forward; a load, a sum and a barrier backward.
 RATES = {4: 67e12, 8: 34e12}
 BANDWIDTH = 4.8e12
@@ -32,13 +40,16 @@ likelihood): some hundred small launches.
 
 
 def least_operations(sizes: dict[str, int]) -> int:
-    """Operations of one value and gradient of one model, a multiplication and an addition counted as two.
+    """Operations of one value and gradient of one model, a multiplication and an addition counted
+    as two.
 
-    For each step, trajectory and latent dimension, with P inducing points and D inputs: k(zeta, xu) P D; a = W k and c = V'a
-    are triangular, P (P + 1) / 2 each. Backward these again, as only states are saved; V c and W'(.), the same; two
-    triangular outer products for W and V; the slopes by the point and by zeta, P D each.
+    For each step, trajectory and latent dimension, with P inducing points and D inputs: k(zeta, xu)
+    P D; a = W k and c = V'a are triangular, P (P + 1) / 2 each. Backward these again, as only
+    states are saved; V c and W'(.), the same; two triangular outer products for W and V; the slopes
+    by the point and by zeta, P D each.
     """
-    points, inputs = sizes["points"], sizes["latent_dim"] + sizes["input_dim"]
+    points = sizes["points"]
+    inputs = sizes["latent_dim"] + sizes["input_dim"]
     forward = points * inputs + points * (points + 1)
     backward = forward + 2 * points * (points + 1) + 2 * points * inputs
     steps = (sizes["horizon"] - 1) * sizes["samples"] * sizes["batch"]
@@ -46,37 +57,67 @@ def least_operations(sizes: dict[str, int]) -> int:
 
 
 def least_bytes(sizes: dict[str, int], number: int) -> int:
-    """States, noise and inputs are read or written once by each pass, the states' cotangents once; parameters are small."""
+    """States, noise and inputs are read or written once by each pass, the states' cotangents once;
+    parameters are small.
+    """
     rows = 2 * (2 * sizes["latent_dim"] + sizes["input_dim"]) + sizes["latent_dim"]
     return number * rows * sizes["horizon"] * sizes["samples"] * sizes["batch"]
 
 
 def floors(row: dict[str, Any]) -> dict[str, float]:
-    """What the row's work costs at least, and the milliseconds that follow for arithmetic, memory and dependent steps."""
-    number, sizes = 4 if row["engine"].endswith("-single") else 8, row["sizes"]
-    operations, moved = (row["restarts"] * least for least in (least_operations(sizes), least_bytes(sizes, number)))
-    return {"operations": operations, "bytes": moved, "arithmetic_ms": 1e3 * operations / RATES[number],
-            "memory_ms": 1e3 * moved / BANDWIDTH, "steps_ms": 1e3 * (sizes["horizon"] - 1) * STEP_CYCLES / CLOCK}
+    """What the row's work costs at least, and the milliseconds that follow for arithmetic, memory
+    and dependent steps.
+    """
+    number = 4 if row["engine"].endswith("-single") else 8
+    sizes = row["sizes"]
+    operations, moved = (
+        row["restarts"] * least for least in (least_operations(sizes), least_bytes(sizes, number))
+    )
+    return {
+        "operations": operations,
+        "bytes": moved,
+        "arithmetic_ms": 1e3 * operations / RATES[number],
+        "memory_ms": 1e3 * moved / BANDWIDTH,
+        "steps_ms": 1e3 * (sizes["horizon"] - 1) * STEP_CYCLES / CLOCK,
+    }
 
 
 def section(record: dict[str, Any]) -> str:
     origin = record["provenance"]
     versions = ", ".join(f"{name} {version}" for name, version in origin["versions"].items())
-    return "\n".join([
-        "## On a GPU\n",
-        _INTRODUCTION,
-        f"{origin['device']}; {origin['machine']}; commit {origin['commit']}; {versions}.\n"
-        f"CUDA engine: {record['engine']}. {record['seconds']:.0f} s.\n",
-        _times(record), "### The floor\n", _FLOOR, _floors(record), "### Agreement with the oracle on the GPU\n",
-        "Distance of trajectories and gradients from those of `scan` in float64 with the same noise, relative to their\n"
-        "norm; the worst over all parameters.\n", _agreement(record)])
+    return "\n".join(
+        [
+            "## On a GPU\n",
+            _INTRODUCTION,
+            f"{origin['device']}; {origin['machine']}; commit {origin['commit']}; {versions}.\n"
+            f"CUDA engine: {record['engine']}. {record['seconds']:.0f} s.\n",
+            _times(record),
+            "### The floor\n",
+            _FLOOR,
+            _floors(record),
+            "### Agreement with the oracle on the GPU\n",
+            "Distance of trajectories and gradients from those of `scan` in float64 with the same "
+            "noise, relative to their\n"
+            "norm; the worst over all parameters.\n",
+            _agreement(record),
+        ]
+    )
 
 
 def _times(record: dict[str, Any]) -> str:
     oracle = {row["work"]: row["min_ms"] for row in record["rows"] if row["engine"] == "scan"}
-    return table(["", "engine", "ms", "times faster"], (
-        [row["work"], TITLES[row["engine"]], f"{row['min_ms']:.2f} ({row['median_ms']:.2f})",
-         f"{oracle[row['work']] / row['min_ms']:.1f}"] for row in record["rows"]))
+    return table(
+        ["", "engine", "ms", "times faster"],
+        (
+            [
+                row["work"],
+                TITLES[row["engine"]],
+                f"{row['min_ms']:.2f} ({row['median_ms']:.2f})",
+                f"{oracle[row['work']] / row['min_ms']:.1f}",
+            ]
+            for row in record["rows"]
+        ),
+    )
 
 
 def _floors(record: dict[str, Any]) -> str:
@@ -84,13 +125,28 @@ def _floors(record: dict[str, Any]) -> str:
     for row in record["rows"]:
         if row["engine"].startswith("cuda"):
             floor = floors(row)
-            rows.append([row["work"], f"`{row['engine']}`", f"{floor['operations'] / 1e9:.2f}",
-                         f"{floor['bytes'] / 1e6:.1f}", f"{floor['arithmetic_ms']:.3f}", f"{floor['memory_ms']:.3f}",
-                         f"{floor['steps_ms']:.3f}", f"{row['min_ms']:.2f}"])
-    return table(["", "engine", "G operations", "MB", "ms: arithmetic", "memory", "steps", "measured"], rows)
+            rows.append(
+                [
+                    row["work"],
+                    f"`{row['engine']}`",
+                    f"{floor['operations'] / 1e9:.2f}",
+                    f"{floor['bytes'] / 1e6:.1f}",
+                    f"{floor['arithmetic_ms']:.3f}",
+                    f"{floor['memory_ms']:.3f}",
+                    f"{floor['steps_ms']:.3f}",
+                    f"{row['min_ms']:.2f}",
+                ]
+            )
+    return table(
+        ["", "engine", "G operations", "MB", "ms: arithmetic", "memory", "steps", "measured"], rows
+    )
 
 
 def _agreement(record: dict[str, Any]) -> str:
-    return table(["", "engine", "trajectories", "gradients"], (
-        [row["work"], f"`{row['engine']}`", f"{row['states']:.0e}", f"{row['gradient']:.0e}"]
-        for row in record["agreement"]))
+    return table(
+        ["", "engine", "trajectories", "gradients"],
+        (
+            [row["work"], f"`{row['engine']}`", f"{row['states']:.0e}", f"{row['gradient']:.0e}"]
+            for row in record["agreement"]
+        ),
+    )

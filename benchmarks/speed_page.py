@@ -5,11 +5,13 @@ from typing import Any
 
 from page_sections import MARKERS, section
 
-TITLES = {"batch-first": "JAX, differentiated scan, batch first (the obvious way)",
-          "scan": "JAX, differentiated scan, batch last (`scan`, the oracle)",
-          "adjoint": "JAX, adjoint by hand (`adjoint`)",
-          "native": "C++ (`native`)",
-          "native-single": "C++ (`native-single`)"}
+TITLES = {
+    "batch-first": "JAX, differentiated scan, batch first (the obvious way)",
+    "scan": "JAX, differentiated scan, batch last (`scan`, the oracle)",
+    "adjoint": "JAX, adjoint by hand (`adjoint`)",
+    "native": "C++ (`native`)",
+    "native-single": "C++ (`native-single`)",
+}
 
 INTRODUCTION = """# How fast it is
 
@@ -54,12 +56,18 @@ def text(record: dict[str, Any]) -> str:
     origin = record["provenance"]
     versions = ", ".join(f"{name} {version}" for name, version in origin["versions"].items())
     load = " and ".join(f"{record[when][0]:.2f}" for when in ("load_before", "load_after"))
-    return "\n".join([
-        f"{origin['machine']}; {origin['device']}; commit {origin['commit']}; {versions}.\n"
-        f"Native engine: {record['native']}.\n"
-        f"Load average {load} before and after; {record['seconds']:.0f} s.\n",
-        *(_iterations(record, work) for work in ("R", "S")), _shared(record), _agreement(record), _growth(record),
-        _others(record)])
+    return "\n".join(
+        [
+            f"{origin['machine']}; {origin['device']}; commit {origin['commit']}; {versions}.\n"
+            f"Native engine: {record['native']}.\n"
+            f"Load average {load} before and after; {record['seconds']:.0f} s.\n",
+            *(_iterations(record, work) for work in ("R", "S")),
+            _shared(record),
+            _agreement(record),
+            _growth(record),
+            _others(record),
+        ]
+    )
 
 
 def table(head: list[str], rows: Iterable[list[str]]) -> str:
@@ -74,28 +82,54 @@ def _iterations(record: dict[str, Any], work: str) -> str:
     for row in rows:
         single = row["parameters"] == "float32" or row["engine"] == "native-single"
         baseline = obvious["float32" if single else "float64"]
-        kinds = "float32" if row["parameters"] == "float32" else "float64, float32" if single else "float64"
+        kinds = (
+            "float32"
+            if row["parameters"] == "float32"
+            else "float64, float32"
+            if single
+            else "float64"
+        )
         times = f"{row['min_ms']:.1f} ({row['median_ms']:.1f})"
         lines.append([TITLES[row["engine"]], kinds, times, f"{baseline / row['min_ms']:.1f}"])
-    return f"## One iteration: {work}\n\n" + table(["", "parameters, recursion", "ms", "times faster"], lines)
+    return f"## One iteration: {work}\n\n" + table(
+        ["", "parameters, recursion", "ms", "times faster"], lines
+    )
 
 
 def _shared(record: dict[str, Any]) -> str:
     rows = []
     for row in record["shared"]:
-        times = (f"{row[kind]['min_ms']:.1f} ({row[kind]['median_ms']:.1f})" for kind in ("own", "shared"))
-        rows.append([row["work"], row["draws"], *times, f"{row['own']['min_ms'] / row['shared']['min_ms']:.1f}"])
-    return ("## One kernel and one set of inducing inputs for all dimensions\n\n"
-            "The option `shared_inducing`, milliseconds of `native-single`. With one draw of the function for each\n"
-            "trajectory almost all work is shared; with one at every step the covariances of q(z) stay each their own.\n\n"
-            + table(["", "draws", "each its own", "shared", "times faster"], rows))
+        times = (
+            f"{row[kind]['min_ms']:.1f} ({row[kind]['median_ms']:.1f})"
+            for kind in ("own", "shared")
+        )
+        rows.append(
+            [
+                row["work"],
+                row["draws"],
+                *times,
+                f"{row['own']['min_ms'] / row['shared']['min_ms']:.1f}",
+            ]
+        )
+    return (
+        "## One kernel and one set of inducing inputs for all dimensions\n\n"
+        "The option `shared_inducing`, milliseconds of `native-single`. With one draw of the "
+        "function for each\n"
+        "trajectory almost all work is shared; with one at every step the covariances of q(z) stay "
+        "each their own.\n\n" + table(["", "draws", "each its own", "shared", "times faster"], rows)
+    )
 
 
 def _agreement(record: dict[str, Any]) -> str:
-    rows = [[row["work"], f"`{row['engine']}`", f"{row['states']:.0e}", f"{row['gradient']:.0e}"]
-            for row in record["agreement"]]
-    return ("## Agreement with the oracle\n\nLargest difference from `scan` in float64, relative to the largest entry of "
-            "each array.\n\n" + table(["", "engine", "trajectories", "gradients"], rows))
+    rows = [
+        [row["work"], f"`{row['engine']}`", f"{row['states']:.0e}", f"{row['gradient']:.0e}"]
+        for row in record["agreement"]
+    ]
+    return (
+        "## Agreement with the oracle\n\nLargest difference from `scan` in float64, relative to "
+        "the largest entry of "
+        "each array.\n\n" + table(["", "engine", "trajectories", "gradients"], rows)
+    )
 
 
 def _growth(record: dict[str, Any]) -> str:
@@ -104,20 +138,42 @@ def _growth(record: dict[str, Any]) -> str:
     for size, name in names.items():
         found = [row for row in record["growth"] if row["size"] == size]
         rows.append([name, *(f"{row['min_ms']:.1f}" for row in found)])
-    return ("## Growth\n\nMilliseconds of R (`native`, float64) with one size multiplied; linear growth is 1, 2, 4.\n"
-            "Experiments are sub-trajectories to the recursion, so their number counts as B.\n\n"
-            + table(["", "x 1", "x 2", "x 4"], rows))
+    return (
+        "## Growth\n\nMilliseconds of R (`native`, float64) with one size multiplied; linear "
+        "growth is 1, 2, 4.\n"
+        "Experiments are sub-trajectories to the recursion, so their number counts as B.\n\n"
+        + table(["", "x 1", "x 2", "x 4"], rows)
+    )
 
 
 def _others(record: dict[str, Any]) -> str:
-    free, many = record["free_run"], record["restarts"]
-    rows = [[f"{many['count']} restarts of R at once (`native`, float64)", f"{many['min_ms']:.0f} ms, "
-             f"{many['min_ms'] / many['count']:.1f} for each"],
-            [f"free run, {free['steps']} steps, {free['samples']} samples", f"{free['min_ms']:.0f} ms"],
-            *([f"one step for a controller, {row['work']}", f"{row['min_us']:.0f} us (median {row['median_us']:.0f})"]
-              for row in record["one_step"]),
-            *([f"peak memory of the process, value and gradient of T={row['steps']}, {row['trajectories']} trajectories, "
-               f"`{row['engine']}`", f"{row['peak_gib']:.2f} GiB"] for row in record["memory"]),
-            ["a new process until the first iteration of R is done (import, model, compilation)",
-             f"{record['start']['process_seconds']:.1f} s"]]
+    free = record["free_run"]
+    many = record["restarts"]
+    rows = [
+        [
+            f"{many['count']} restarts of R at once (`native`, float64)",
+            f"{many['min_ms']:.0f} ms, {many['min_ms'] / many['count']:.1f} for each",
+        ],
+        [f"free run, {free['steps']} steps, {free['samples']} samples", f"{free['min_ms']:.0f} ms"],
+        *(
+            [
+                f"one step for a controller, {row['work']}",
+                f"{row['min_us']:.0f} us (median {row['median_us']:.0f})",
+            ]
+            for row in record["one_step"]
+        ),
+        *(
+            [
+                f"peak memory of the process, value and gradient of T={row['steps']}, "
+                f"{row['trajectories']} trajectories, "
+                f"`{row['engine']}`",
+                f"{row['peak_gib']:.2f} GiB",
+            ]
+            for row in record["memory"]
+        ),
+        [
+            "a new process until the first iteration of R is done (import, model, compilation)",
+            f"{record['start']['process_seconds']:.1f} s",
+        ],
+    ]
     return "## The rest\n\n" + table(["", ""], rows)

@@ -1,16 +1,17 @@
-"""How long training takes until it is as good as the paper preset after 1000 iterations: before and after. Some eight
-minutes on two idle cores.
+"""How long training takes until it is as good as the paper preset after 1000 iterations: before and
+after. Some eight minutes on two idle cores.
 
     PRSSM_DATA=... OPENBLAS_NUM_THREADS=1 python benchmarks/time_to_accuracy.py [--docs docs/performance.md] [--out runs]
 
-One restart, same seed, training parts only. Every ten iterations the clock stops and the ELBO is estimated, in all
-configurations by the same draws: full weight of the KL terms, N=50 samples. What counts is the mean of the last five
-estimates. The goal is what float64 reaches in the end, less 0.05 for each recorded step: other noise, which float32 draws,
-changes the end of such a run by about as much. Fewer samples make noisier gradients, for which a longer schedule makes up.
+One restart, same seed, training parts only. Every ten iterations the clock stops and the ELBO is
+estimated, in all configurations by the same draws: full weight of the KL terms, N=50 samples. What
+counts is the mean of the last five estimates. The goal is what float64 reaches in the end, less
+0.05 for each recorded step: other noise, which float32 draws, changes the end of such a run by
+about as much. Fewer samples make noisier gradients, for which a longer schedule makes up.
 
-An iteration of `scan` is one of `native` in float64, to rounding (docs/performance.md), so that the oracle is run for some
-iterations only, for its time for each, and its number of iterations is that of `native`. Records in runs/time-to-accuracy
-are not made again: remove them for a new measurement.
+An iteration of `scan` is one of `native` in float64, to rounding (docs/performance.md), so that the
+oracle is run for some iterations only, for its time for each, and its number of iterations is that
+of `native`. Records in runs/time-to-accuracy are not made again: remove them for a new measurement.
 """
 
 import argparse
@@ -38,10 +39,15 @@ from prssm.models.prssm.start import Starts
 from prssm.training.optimise import CHUNK, Schedule, advance, initial_state
 
 SETS = ("actuator", "ballbeam", "drives", "furnace", "dryer")
-BEFORE, REFERENCE = "scan, float64", "native, float64"
-CONFIGURATIONS: dict[str, tuple[int, dict[str, Any]]] = {  # how many times the iterations, other options
-    BEFORE: (1, {"engine": "scan"}), REFERENCE: (1, {"engine": "auto"}), "native, float32": (1, {"engine": "auto-single"}),
-    "native, float32, N=10, twice as long": (2, {"engine": "auto-single", "samples": 10})}
+BEFORE = "scan, float64"
+REFERENCE = "native, float64"
+# how many times the iterations, other options
+CONFIGURATIONS: dict[str, tuple[int, dict[str, Any]]] = {
+    BEFORE: (1, {"engine": "scan"}),
+    REFERENCE: (1, {"engine": "auto"}),
+    "native, float32": (1, {"engine": "auto-single"}),
+    "native, float32, N=10, twice as long": (2, {"engine": "auto-single", "samples": 10}),
+}
 DRAWS = 10  # estimates of the ELBO, averaged, each time the clock stops
 AVERAGED = 5  # such averages in the running mean
 TOLERANCE = 0.05  # of the ELBO for each recorded step
@@ -61,53 +67,96 @@ class Problem:
         train, _ = datasets.load(name)
         record = Scaler.fit([train]).scale(train)
         config, cut = config.resolved([record]), windows.sliding([record], config.horizon)
-        return cls(config, TrainingData.of(cut), Starts(config, [record]).create("free", 1), cut.steps)
+        return cls(
+            config, TrainingData.of(cut), Starts(config, [record]).create("free", 1), cut.steps
+        )
 
     def objective(self) -> Objective:
         c = self.config
-        return Objective(c.horizon, c.batch, c.samples, c.recognition_window, c.engine, c.draws, c.likelihood)
+        return Objective(
+            c.horizon,
+            c.batch,
+            c.samples,
+            window=c.recognition_window,
+            engine=c.engine,
+            draws=c.draws,
+            likelihood=c.likelihood,
+        )
 
     def schedule(self) -> Schedule:
         c = self.config
-        return Schedule(c.iterations, c.learning_rate, c.final_learning_rate, round(c.kl_warmup * c.iterations),
-                        c.gradient_clip * self.steps)
+        return Schedule(
+            c.iterations,
+            c.learning_rate,
+            c.final_learning_rate,
+            warmup=round(c.kl_warmup * c.iterations),
+            clip=c.gradient_clip * self.steps,
+        )
 
 
 @partial(jax.jit, static_argnames="objective")
-def estimate(objective: Objective, models: StateSpaceModel, data: TrainingData, keys: jax.Array) -> jax.Array:
+def estimate(
+    objective: Objective, models: StateSpaceModel, data: TrainingData, keys: jax.Array
+) -> jax.Array:
     """The ELBO of the only restart, averaged over the draws of `keys`."""
     model = jax.tree.map(lambda leaf: leaf[0], models)
     return jnp.mean(jax.lax.map(lambda key: objective(model, data, key), keys))
 
 
-def measure(name: str, configuration: str, iterations: int, seed: int, run_iterations: int) -> dict[str, Any]:
-    """One configuration on one set: its curve, the clock at each point of it, and what compilation took."""
-    config = PAPER.replace(iterations=iterations, restarts=1, seed=seed, **CONFIGURATIONS[configuration][1])
+def measure(
+    name: str, configuration: str, iterations: int, seed: int, run_iterations: int
+) -> dict[str, Any]:
+    """One configuration on one set: its curve, the clock at each point of it, and what compilation
+    took.
+    """
+    config = PAPER.replace(
+        iterations=iterations, restarts=1, seed=seed, **CONFIGURATIONS[configuration][1]
+    )
     load = os.getloadavg()[0]
     with double_precision():
         problem = Problem.of(name, config)
-        objective, schedule, key = problem.objective(), problem.schedule(), jax.random.key(seed)
+        objective = problem.objective()
+        schedule = problem.schedule()
+        key = jax.random.key(seed)
         judge = replace(objective, samples=PAPER.samples, engine="auto")
         draws = jax.random.split(jax.random.key(seed + 1), DRAWS)
         state = initial_state(problem.starts)
-        first, second = (float(advance(objective, state, problem.data, schedule, key)["seconds"]) for _ in range(2))
-        seconds, elbo = [], []
+        first, second = (
+            float(advance(objective, state, problem.data, schedule, key)["seconds"])
+            for _ in range(2)
+        )
+        seconds = []
+        elbo = []
         while state["iteration"] < run_iterations:
             state = advance(objective, state, problem.data, schedule, key)
             seconds.append(float(state["seconds"]))
             if configuration != BEFORE:
-                elbo.append(float(estimate(judge, state["parameters"], problem.data, draws)))
-    return {"set": name, "configuration": configuration, "iterations": iterations, "seed": seed, "steps": problem.steps,
-            "compile_seconds": first - second, "seconds": seconds, "elbo": elbo, "load": load, "provenance": provenance()}
+                elbo.append(float(estimate(judge, state["parameters"], problem.data, keys=draws)))
+    return {
+        "set": name,
+        "configuration": configuration,
+        "iterations": iterations,
+        "seed": seed,
+        "steps": problem.steps,
+        "compile_seconds": first - second,
+        "seconds": seconds,
+        "elbo": elbo,
+        "load": load,
+        "provenance": provenance(),
+    }
 
 
 def running_mean(elbo: list[float]) -> np.ndarray:
     """The mean of the last estimates at each point; of fewer at the beginning."""
-    return np.array([np.mean(elbo[max(0, end - AVERAGED) : end]) for end in range(1, len(elbo) + 1)])
+    return np.array(
+        [np.mean(elbo[max(0, end - AVERAGED) : end]) for end in range(1, len(elbo) + 1)]
+    )
 
 
 def points_to(elbo: list[float], goal: float) -> int | None:
-    """At how many points of the curve its running mean has reached the goal; None where it never does."""
+    """At how many points of the curve its running mean has reached the goal; None where it never
+    does.
+    """
     there = np.flatnonzero(running_mean(elbo) >= goal)
     return int(there[0]) + 1 if len(there) else None
 
@@ -124,12 +173,14 @@ def table(records: list[dict[str, Any]]) -> str:
 
 
 def _row(found: dict[str, dict[str, Any]]) -> list[str]:
-    reference, before = found[REFERENCE], found[BEFORE]
+    reference = found[REFERENCE]
+    before = found[BEFORE]
     goal = float(running_mean(reference["elbo"])[-1]) - TOLERANCE * reference["steps"]
     points = points_to(reference["elbo"], goal)
     assert points is not None  # its end is above the goal by definition
     taken = points * before["seconds"][-1] / len(before["seconds"])
-    cells, best = [f"{goal / reference['steps']:.3f}", f"{taken:.0f} s ({CHUNK * points})"], np.inf
+    cells = [f"{goal / reference['steps']:.3f}", f"{taken:.0f} s ({CHUNK * points})"]
+    best = np.inf
     for record in (found[name] for name in CONFIGURATIONS if name != BEFORE):
         points = points_to(record["elbo"], goal)
         if points is None:
@@ -144,9 +195,15 @@ def _row(found: dict[str, dict[str, Any]]) -> list[str]:
 def text(records: list[dict[str, Any]]) -> str:
     """The section of the page."""
     origin = records[0]["provenance"]
-    compiled = {name: [r["compile_seconds"] for r in records if r["configuration"] == name] for name in CONFIGURATIONS}
-    told = ", ".join(f"{name}: {np.median(seconds):.1f}" for name, seconds in compiled.items() if seconds)
-    loads, iterations = [record["load"] for record in records], records[0]["iterations"]
+    compiled = {
+        name: [r["compile_seconds"] for r in records if r["configuration"] == name]
+        for name in CONFIGURATIONS
+    }
+    told = ", ".join(
+        f"{name}: {np.median(seconds):.1f}" for name, seconds in compiled.items() if seconds
+    )
+    loads = [record["load"] for record in records]
+    iterations = records[0]["iterations"]
     return f"""## Time to accuracy
 
 Generated by `python benchmarks/time_to_accuracy.py --docs docs/performance.md`. Seconds of training (iterations in
@@ -175,7 +232,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="+", default=SETS)
     parser.add_argument("--iterations", type=int, default=1000)
-    parser.add_argument("--scan-iterations", type=int, default=100, help="iterations of the oracle that are really run")
+    parser.add_argument(
+        "--scan-iterations",
+        type=int,
+        default=100,
+        help="iterations of the oracle that are really run",
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--docs", type=Path, help="also write the section into this page")
     parser.add_argument("--out", type=Path, default=Path("runs"))
@@ -184,9 +246,17 @@ def main() -> None:
     for name in options.sets:
         for index, (configuration, (times, _)) in enumerate(CONFIGURATIONS.items()):
             iterations = times * options.iterations
-            run = min(options.scan_iterations, iterations) if configuration == BEFORE else iterations
-            file = options.out / "time-to-accuracy" / f"{name}-{index}-{iterations}-{run}-{options.seed}.json"
-            records.append(kept_or_measured(file, name, configuration, iterations, options.seed, run))
+            run = (
+                min(options.scan_iterations, iterations) if configuration == BEFORE else iterations
+            )
+            file = (
+                options.out
+                / "time-to-accuracy"
+                / f"{name}-{index}-{iterations}-{run}-{options.seed}.json"
+            )
+            records.append(
+                kept_or_measured(file, name, configuration, iterations, options.seed, run)
+            )
             print(f"{name}, {configuration}: {records[-1]['seconds'][-1]:.1f} s", flush=True)
     print(text(records))
     if options.docs:

@@ -1,12 +1,13 @@
-"""What each ingredient of the default preset is worth, on TRAINING parts alone: errors on stretches that were held out.
+"""What each ingredient of the default preset is worth, on TRAINING parts alone: errors on stretches
+that were held out.
 
     PRSSM_DATA=... python studies/ablation.py [--sets drives furnace] [--variants free held] [--out runs/ablation.jsonl]
     PRSSM_DATA=... python studies/ablation.py --report-only
 
-Every third of the training part is predicted, in a free run, by a mixture of four models that were trained on the other
-two thirds. The table has the root mean square error over all rows, in units of the output's deviation, and the share of the
-measurements inside the mixture's own 2-sigma band, before any calibration. Recorded rows are not run again. Test parts
-are never read.
+Every third of the training part is predicted, in a free run, by a mixture of four models that were
+trained on the other two thirds. The table has the root mean square error over all rows, in units of
+the output's deviation, and the share of the measurements inside the mixture's own 2-sigma band,
+before any calibration. Recorded rows are not run again. Test parts are never read.
 """
 
 import argparse
@@ -14,12 +15,32 @@ import json
 from pathlib import Path
 
 SETS = ("actuator", "ballbeam", "drives", "furnace", "dryer", "cascaded_tanks")
-BASE = {"complexity": "held", "latent_dim": 4, "inducing": 20, "samples": 20, "batch": 10, "iterations": 500,
-        "signal_std": 0.1, "restarts": 8, "folds": 3, "fold_restarts": 8}  # of which the held level takes half
+BASE = {
+    "complexity": "held",
+    "latent_dim": 4,
+    "inducing": 20,
+    "samples": 20,
+    "batch": 10,
+    "iterations": 500,
+    # of which the held level takes half
+    "signal_std": 0.1,
+    "restarts": 8,
+    "folds": 3,
+    "fold_restarts": 8,
+}
 FREE = {"complexity": "free", "fold_restarts": 4}
-PAPER = FREE | {"start": "random", "mean": "identity", "emission": "selector",
-         "inducing_covariance": "diagonal", "draws": "step",
-         "signal_std": 0.5, "z_std": 0.01, "lengthscale": 2**0.5, "process_std": 0.002, "learning_rate": 0.05}
+PAPER = FREE | {
+    "start": "random",
+    "mean": "identity",
+    "emission": "selector",
+    "inducing_covariance": "diagonal",
+    "draws": "step",
+    "signal_std": 0.5,
+    "z_std": 0.01,
+    "lengthscale": 2**0.5,
+    "process_std": 0.002,
+    "learning_rate": 0.05,
+}
 VARIANTS: dict[str, tuple[str, dict]] = {
     "paper": ("the paper's random start", PAPER),
     "free": ("random walk with linear mean and emission: level 'free'", FREE),
@@ -50,7 +71,10 @@ def table(rows: list[dict], sets: list[str]) -> str:
     for variant, (words, _) in VARIANTS.items():
         cells = [found.get((variant, name)) for name in sets]
         if any(cells):
-            shown = (f"{cell['rmse']:.3f} ({cell['inside']:.2f})" if cell else "not run" for cell in cells)
+            shown = (
+                f"{cell['rmse']:.3f} ({cell['inside']:.2f})" if cell else "not run"
+                for cell in cells
+            )
             lines.append(f"| {words} | " + " | ".join(shown) + " |")
     return "\n".join(lines)
 
@@ -63,9 +87,18 @@ def main() -> None:
     parser.add_argument("--report-only", action="store_true", help="run nothing")
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    rows = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []
+    rows = (
+        [json.loads(line) for line in options.out.read_text().splitlines()]
+        if options.out.exists()
+        else []
+    )
     done = {(row["variant"], row["set"]) for row in rows}
-    wanted = [(variant, name) for variant in options.variants for name in options.sets if (variant, name) not in done]
+    wanted = [
+        (variant, name)
+        for variant in options.variants
+        for name in options.sets
+        if (variant, name) not in done
+    ]
     for variant, name in wanted if not options.report_only else []:
         rows.append(study(name, variant))
         with options.out.open("a") as file:

@@ -1,9 +1,10 @@
-"""Runs and records experiments on a machine with the numerical core alone (no command line, no data frames).
+"""Runs and records experiments on a machine with the numerical core alone (no command line, no data
+frames).
 
     PRSSM_DATA=... PYTHONPATH=src python studies/experiments.py --methods prssm --seeds 5 --out runs/gpu
 
-The records are those of `prssm benchmark --out runs/gpu` with the same words, which finds them there and only has to
-write tables and figures.
+The records are those of `prssm benchmark --out runs/gpu` with the same words, which finds them
+there and only has to write tables and figures.
 """
 
 import argparse
@@ -37,10 +38,14 @@ def main() -> None:
     options = parser.parse_args()
     variants = chosen_variants(options.methods, options.preset, options.settings)
     planned = experiments(chosen_datasets(options.datasets), variants, options.seeds)
-    planned += [e for setting in chosen_settings(options.paper_settings) for e in in_setting(planned, setting)]
+    planned += [
+        e
+        for setting in chosen_settings(options.paper_settings)
+        for e in in_setting(planned, setting)
+    ]
     ours = variant_of("prssm", options.preset, options.settings)
     for name in options.figures:
-        planned += plan_figure(name, ours, variants, options.seeds).experiments()
+        planned += plan_figure(name, ours, variants, seeds=options.seeds).experiments()
     wanted = [experiment for experiment in planned if experiment.variant.method not in options.skip]
     run_all(wanted, Results(options.out), watcher=Lines())
 

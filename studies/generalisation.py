@@ -1,11 +1,13 @@
-"""What the default preset and its levels are worth on data they have not seen; test parts of recordings are never read.
+"""What the default preset and its levels are worth on data they have not seen; test parts of
+recordings are never read.
 
     PRSSM_DATA=... python studies/generalisation.py --variants choice --out runs/generalisation
     python studies/generalisation_report.py runs/generalisation --docs docs/accuracy.md --figure docs/figures/coverage.png
 
-A task is the training part of a recording, whose last third is predicted from the first two, or a simulated system. All
-restarts are run over what is to be predicted, those of the folds over their held-out stretches too, and all runs written
-down, so that rules for choosing, mixing and calibrating can be compared without training again.
+A task is the training part of a recording, whose last third is predicted from the first two, or a
+simulated system. All restarts are run over what is to be predicted, those of the folds over their
+held-out stretches too, and all runs written down, so that rules for choosing, mixing and
+calibrating can be compared without training again.
 """
 
 import argparse
@@ -19,7 +21,8 @@ import numpy as np
 _FREE = {"complexity": "free", "folds": 0, "restarts": 16, "members": 16}
 _CORRELATED = _FREE | {"complexity": "correlated"}
 _HELD = _FREE | {"complexity": "held", "restarts": 32}  # of which it takes half
-_OLD = {"inducing": 20, "batch": 10, "iterations": 1000}  # before fewer inducing points and longer training
+# before fewer inducing points and longer training
+_OLD = {"inducing": 20, "batch": 10, "iterations": 1000}
 _SMALL = _OLD | {"latent_dim": 4, "samples": 10}
 _SIX = _OLD | {"latent_dim": 6, "samples": 4}
 _LONG = {"iterations": 2000}
@@ -75,8 +78,10 @@ def _recording(name: str) -> tuple[list, list]:
     train = train if isinstance(train, list) else [train]
     cut = 2 / 3 if name != "furnace" else 7 / 8  # short, and its folds need their length
     cuts = [round(cut * len(record)) for record in train]
-    return ([record[:at] for record, at in zip(train, cuts, strict=True)],
-            [record[at:] for record, at in zip(train, cuts, strict=True)])
+    return (
+        [record[:at] for record, at in zip(train, cuts, strict=True)],
+        [record[at:] for record, at in zip(train, cuts, strict=True)],
+    )
 
 
 def _whole(name: str) -> tuple[list, list]:
@@ -93,7 +98,9 @@ def _steps(rng, length, hold, low=-1.0, high=1.0):
 
 
 def _drive(series: int) -> tuple[list, list]:
-    """As many rows as the Drives set has to train on, of drives with another excitation; none of their test part."""
+    """As many rows as the Drives set has to train on, of drives with another excitation; none of
+    their test part.
+    """
     from prssm import datasets
 
     record = datasets.load("ced")[0][series]
@@ -105,7 +112,8 @@ def _two(name, system, rows, seed, test=1000):
 
     rng = np.random.default_rng(seed)
     u, y = system(rng, rows + test + 50)
-    u, y = u[50:].reshape(rows + test, -1), y[50:].reshape(rows + test, -1)
+    u = u[50:].reshape(rows + test, -1)
+    y = y[50:].reshape(rows + test, -1)
     return [Record(u[:rows], y[:rows], name=name)], [Record(u[rows:], y[rows:], name=name)]
 
 
@@ -124,7 +132,8 @@ def _duffing(rng, length):
 
 def _drift(rng, length):
     u = _steps(rng, length, 12)
-    y, d = np.zeros(length), np.zeros(length)
+    y = np.zeros(length)
+    d = np.zeros(length)
     for t in range(2, length):
         y[t] = 1.5 * y[t - 1] - 0.58 * y[t - 2] + 0.1 * u[t - 2]
         d[t] = 0.95 * d[t - 1] + 0.06 * rng.normal()
@@ -132,7 +141,7 @@ def _drift(rng, length):
 
 
 def _valve(rng, length):
-    u = _steps(rng, length, 15, -2, 2)
+    u = _steps(rng, length, 15, low=-2, high=2)
     w = np.tanh(1.5 * u) + 0.2 * u**2
     y = np.zeros(length)
     for t in range(4, length):
@@ -141,15 +150,23 @@ def _valve(rng, length):
 
 
 def _quad(rng, length):
-    u = np.stack([_steps(rng, length, 25, 0.5, 2), _steps(rng, length, 25, 0.5, 2)], axis=1)
+    u = np.stack(
+        [_steps(rng, length, 25, low=0.5, high=2), _steps(rng, length, 25, low=0.5, high=2)], axis=1
+    )
     h = np.full(4, 1.0)
     y = np.zeros((length, 2))
     for t in range(length):
         y[t] = h[:2]
         for _ in range(4):
             q = 0.9 * np.sqrt(np.maximum(h, 0))
-            h = h + 0.03 * np.array([0.6 * u[t, 0] + q[2] - q[0], 0.6 * u[t, 1] + q[3] - q[1],
-                                      0.4 * u[t, 1] - q[2], 0.4 * u[t, 0] - q[3]])
+            h = h + 0.03 * np.array(
+                [
+                    0.6 * u[t, 0] + q[2] - q[0],
+                    0.6 * u[t, 1] + q[3] - q[1],
+                    0.4 * u[t, 1] - q[2],
+                    0.4 * u[t, 0] - q[3],
+                ]
+            )
     return u, y + 0.01 * rng.normal(size=y.shape)
 
 
@@ -160,17 +177,20 @@ def _simulated(name, rows, seed):
 
 
 RECORDINGS = ("actuator", "ballbeam", "drives", "furnace", "dryer", "cascaded_tanks", "ced")
-TASKS = {name: partial(_recording, name) for name in RECORDINGS} | {
-    f"{name}_whole": partial(_whole, name) for name in RECORDINGS} | {
-    "ced1": partial(_drive, 0),
-    "ced2": partial(_drive, 1),
-    "duffing": lambda: _two("duffing", _duffing, 600, 1),
-    "drift": lambda: _two("drift", _drift, 300, 2),
-    "valve": lambda: _two("valve", _valve, 500, 3),
-    "quad": lambda: _two("quad", _quad, 500, 4),
-    "drives_sim": lambda: _simulated("drives_sim", 400, 1),
-    "tanks_sim": lambda: _simulated("tanks_sim", 600, 1),
-}
+TASKS = (
+    {name: partial(_recording, name) for name in RECORDINGS}
+    | {f"{name}_whole": partial(_whole, name) for name in RECORDINGS}
+    | {
+        "ced1": partial(_drive, 0),
+        "ced2": partial(_drive, 1),
+        "duffing": lambda: _two("duffing", _duffing, 600, seed=1),
+        "drift": lambda: _two("drift", _drift, 300, seed=2),
+        "valve": lambda: _two("valve", _valve, 500, seed=3),
+        "quad": lambda: _two("quad", _quad, 500, seed=4),
+        "drives_sim": lambda: _simulated("drives_sim", 400, 1),
+        "tanks_sim": lambda: _simulated("tanks_sim", 600, 1),
+    }
+)
 
 
 def study(name: str, variant: str, seed: int, out: Path) -> dict:
@@ -188,9 +208,17 @@ def study(name: str, variant: str, seed: int, out: Path) -> dict:
         model = PRSSM("default", **({"seed": seed} | VARIANTS[variant])).fit(train)
     finally:
         estimator.choose = choose
-    record = {"task": name, "variant": variant, "seed": seed, "seconds": round(time.perf_counter() - begun, 1),
-              "steps": sum(len(part) for part in train), "level": model.level_, "held_out": model.held_out_,
-              "factor": model.calibration_.factor.tolist(), "score": model.score(unseen)}
+    record = {
+        "task": name,
+        "variant": variant,
+        "seed": seed,
+        "seconds": round(time.perf_counter() - begun, 1),
+        "steps": sum(len(part) for part in train),
+        "level": model.level_,
+        "held_out": model.held_out_,
+        "factor": model.calibration_.factor.tolist(),
+        "score": model.score(unseen),
+    }
     with double_precision():
         arrays = _all_runs(caught["trained"], [model.scaler_.scale(part) for part in unseen])
     if variant == "choice":
@@ -200,22 +228,34 @@ def study(name: str, variant: str, seed: int, out: Path) -> dict:
 
 
 def _linear_run(train, unseen) -> dict:
-    """`linear_mean` and `linear_std` (rows, Dy), scaled, of the method `linear`: what there is to beat."""
+    """`linear_mean` and `linear_std` (rows, Dy), scaled, of the method `linear`: what there is to
+    beat.
+    """
     from prssm.models.linear_ssm import LinearSSM
 
     model = LinearSSM().fit(train)
-    runs, scaler = model.simulate(unseen), model.scaler_
-    return {"linear_mean": (np.concatenate([run.mean for run in runs]) - scaler.y_mean) / scaler.y_std,
-            "linear_std": np.concatenate([run.std for run in runs]) / scaler.y_std}
+    runs = model.simulate(unseen)
+    scaler = model.scaler_
+    return {
+        "linear_mean": (np.concatenate([run.mean for run in runs]) - scaler.y_mean) / scaler.y_std,
+        "linear_std": np.concatenate([run.std for run in runs]) / scaler.y_std,
+    }
 
 
 def _all_runs(trained, unseen) -> dict:
-    """`mean` and `var` (restarts, rows, Dy) over the unseen records; `LEVEL.FOLD.range` says which restarts are whose, and
-    `LEVEL.FOLD.h...` are the runs of these over their held-out stretches (fold -1 has none)."""
+    """`mean` and `var` (restarts, rows, Dy) over the unseen records; `LEVEL.FOLD.range` says which
+    restarts are whose, and `LEVEL.FOLD.h...` are the runs of these over their held-out stretches
+    (fold -1 has none).
+    """
     import jax
 
     mean, var = _runs(trained, trained.models, unseen)
-    arrays = {"y": np.concatenate([record.y for record in unseen]), "mean": mean, "var": var, "final": trained.log.final}
+    arrays = {
+        "y": np.concatenate([record.y for record in unseen]),
+        "mean": mean,
+        "var": var,
+        "final": trained.log.final,
+    }
     folds: list = []
     for group in trained.groups:
         label = f"{group.level.name}.-1"
@@ -223,23 +263,36 @@ def _all_runs(trained, unseen) -> dict:
             folds += [] if group.fold in folds else [group.fold]
             label = f"{group.level.name}.{folds.index(group.fold)}"
             part = jax.tree.map(lambda array, at=group.restarts: array[at], trained.models)
-            arrays[f"{label}.hmean"], arrays[f"{label}.hvar"] = _runs(trained, part, group.fold.held_out_records)
-            arrays[f"{label}.hy"] = np.concatenate([record.y for record in group.fold.held_out_records])
+            arrays[f"{label}.hmean"], arrays[f"{label}.hvar"] = _runs(
+                trained, part, group.fold.held_out_records
+            )
+            arrays[f"{label}.hy"] = np.concatenate(
+                [record.y for record in group.fold.held_out_records]
+            )
         arrays[f"{label}.range"] = np.array([group.restarts.start, group.restarts.stop])
-    return {name: array.astype(np.float32) if array.dtype == float and name != "final" else array
-            for name, array in arrays.items()}
+    return {
+        name: array.astype(np.float32) if array.dtype == float and name != "final" else array
+        for name, array in arrays.items()
+    }
 
 
 def _runs(trained, models, records) -> tuple[np.ndarray, np.ndarray]:
-    """Means and variances (restarts, rows, Dy) of the free runs of every restart over all records."""
+    """Means and variances (restarts, rows, Dy) of the free runs of every restart over all
+    records.
+    """
     import jax
 
     from prssm.models.prssm.mixture import Mixture, _free_runs
 
-    means, variances = [], []
+    means = []
+    variances = []
     for record in records:
-        first = Mixture(models, trained.window, trained.draws).first_states(record.u, record.y[: trained.window])
-        _, outputs, _, noise = _free_runs(models, *first, record.u, jax.random.key(0), _TRAJECTORIES, trained.draws)
+        first = Mixture(models, trained.window, trained.draws).first_states(
+            record.u, record.y[: trained.window]
+        )
+        _, outputs, _, noise = _free_runs(
+            models, *first, record.u, jax.random.key(0), _TRAJECTORIES, trained.draws
+        )
         outputs = np.asarray(outputs)
         means.append(outputs.mean(axis=3))
         variances.append(outputs.var(axis=3, ddof=1) + np.asarray(noise)[:, None])
@@ -257,7 +310,7 @@ def main() -> None:
     for variant in options.variants:
         for name in options.tasks:
             if not (options.out / f"{name}-{variant}-{options.seed}.npz").exists():
-                print(json.dumps(study(name, variant, options.seed, options.out)), flush=True)
+                print(json.dumps(study(name, variant, options.seed, out=options.out)), flush=True)
 
 
 if __name__ == "__main__":

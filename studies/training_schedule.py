@@ -1,10 +1,11 @@
-"""How long and how to train PR-SSM: training ELBO and error on a held-back quarter of each TRAINING part, by schedule.
+"""How long and how to train PR-SSM: training ELBO and error on a held-back quarter of each TRAINING
+part, by schedule.
 
     PRSSM_DATA=... PYTHONPATH=src python studies/training_schedule.py [--sets drives furnace] [--restarts 16]
 
-Test parts are never read. All restarts train on the first three quarters of the training part. They are divided into
-groups, and of each group the member with the best training ELBO is taken, as `fit` takes it; the figures are means
-over the groups.
+Test parts are never read. All restarts train on the first three quarters of the training part. They
+are divided into groups, and of each group the member with the best training ELBO is taken, as `fit`
+takes it; the figures are means over the groups.
 """
 
 import argparse
@@ -41,30 +42,47 @@ def study(name: str, schedule: str, restarts: int) -> dict:
     """One schedule on one data set."""
     train, _ = datasets.load(name)
     cut = len(train) * 3 // 4
-    shell = PRSSM("paper", iterations=0, restarts=1).fit(train[:cut])  # brings the scaler and the options
+    # brings the scaler and the options
+    shell = PRSSM("paper", iterations=0, restarts=1).fit(train[:cut])
     config = shell.config
     iterations, rate, final_rate, warmup, clip = SCHEDULES[schedule]
     with double_precision():
         data = TrainingData.of(windows.sliding([shell.scaler_.scale(train[:cut])], config.horizon))
-        objective = Objective(config.horizon, config.batch, config.samples, config.recognition_window)
+        objective = Objective(
+            config.horizon, config.batch, config.samples, window=config.recognition_window
+        )
         key_train, key_final = jax.random.split(jax.random.key(1000))
         state = initial_state(Starts(config.replace(seed=1000), [train]).create("free", restarts))
-        plan = Schedule(iterations, rate, final_rate, round(warmup * iterations), clip * cut)
+        plan = Schedule(
+            iterations, rate, final_rate, warmup=round(warmup * iterations), clip=clip * cut
+        )
         begun = time.perf_counter()
         while state["iteration"] < iterations:
             state = advance(objective, state, data, plan, key_train)
         seconds = time.perf_counter() - begun
-        elbo = final_objective(objective, state, data, key_final)
+        elbo = final_objective(objective, state, data, key=key_final)
     elbo[(np.asarray(state["alive_until"]) >= 0) | ~np.isfinite(elbo)] = -np.inf
-    chosen = [start + int(np.argmax(elbo[start:start + GROUP])) for start in range(0, restarts, GROUP)]
+    chosen = [
+        start + int(np.argmax(elbo[start : start + GROUP])) for start in range(0, restarts, GROUP)
+    ]
     scores = []
     for member in chosen:
-        models = jax.tree.map(lambda array, member=member: np.asarray(array)[[member]], state["parameters"])
+        models = jax.tree.map(
+            lambda array, member=member: np.asarray(array)[[member]], state["parameters"]
+        )
         shell.mixture_ = Mixture(models, shell.warmup, config.draws)
         scores.append(shell.score(train[cut:]))
-    means = {key: round(float(np.mean([score[key] for score in scores])), 4) for key in ("nrmse", "log_likelihood_scaled")}
-    return {"set": name, "schedule": schedule, "seconds": round(seconds, 1),
-            "elbo": round(float(np.mean(elbo[chosen])), 1), **means}
+    means = {
+        key: round(float(np.mean([score[key] for score in scores])), 4)
+        for key in ("nrmse", "log_likelihood_scaled")
+    }
+    return {
+        "set": name,
+        "schedule": schedule,
+        "seconds": round(seconds, 1),
+        "elbo": round(float(np.mean(elbo[chosen])), 1),
+        **means,
+    }
 
 
 def main() -> None:

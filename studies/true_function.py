@@ -1,10 +1,11 @@
-"""Is the true transition inside its band where data was? A vessel with one state, whose function is known.
+"""Is the true transition inside its band where data was? A vessel with one state, whose function is
+known.
 
     python studies/true_function.py --docs docs/accuracy.md --figure docs/figures/true-function.png
 
-The level h of a vessel with an outlet: h+ = h + 0.3 (u - sqrt(h)), measured with noise. With the selector emission the
-latent state is the (scaled) level itself, so that the learnt f(x, u) can be held against the true one. It is judged where
-fresh runs of the same kind go.
+The level h of a vessel with an outlet: h+ = h + 0.3 (u - sqrt(h)), measured with noise. With the
+selector emission the latent state is the (scaled) level itself, so that the learnt f(x, u) can be
+held against the true one. It is judged where fresh runs of the same kind go.
 """
 
 import argparse
@@ -13,13 +14,27 @@ from pathlib import Path
 import numpy as np
 from page_sections import with_section
 
-_FLOW, _NOISE, _ROWS, _SEEDS = 0.3, 0.02, 400, 5
+_FLOW = 0.3
+_NOISE = 0.02
+_ROWS = 400
+_SEEDS = 5
 _SHARED = {"latent_dim": 1, "samples": 10, "restarts": 4, "engine": "auto-single"}
 VARIANTS = {
     "preset `paper`, N = 10": _SHARED,
-    "one function for each trajectory, linear mean, full covariance, four members": _SHARED | {
-        "mean": "linear", "inducing_covariance": "full", "draws": "trajectory", "z_std": 0.3, "signal_std": 0.2,
-        "lengthscale": 2.0, "process_std": 0.01, "iterations": 1000, "learning_rate": 0.02, "members": 4}}
+    "one function for each trajectory, linear mean, full covariance, four members": _SHARED
+    | {
+        "mean": "linear",
+        "inducing_covariance": "full",
+        "draws": "trajectory",
+        "z_std": 0.3,
+        "signal_std": 0.2,
+        "lengthscale": 2.0,
+        "process_std": 0.01,
+        "iterations": 1000,
+        "learning_rate": 0.02,
+        "members": 4,
+    },
+}
 
 
 def transition(h: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -39,7 +54,9 @@ def vessel(rows: int, seed: int):
 
 
 def learnt(model, h: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and deviation of f at levels and inputs, in the vessel's units; process noise is no part of the function."""
+    """Mean and deviation of f at levels and inputs, in the vessel's units; process noise is no part
+    of the function.
+    """
     import jax
 
     from prssm.foundation.precision import double_precision
@@ -48,6 +65,7 @@ def learnt(model, h: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     x = (h - scaler.y_mean) / scaler.y_std
     v = (u - scaler.u_mean) / scaler.u_std
     with double_precision():
+
         def one(member):
             dynamics = member.transition.condition()
             mean, var = dynamics(x[None], v[None])
@@ -67,8 +85,13 @@ def study(options: dict, seed: int) -> tuple[dict, object]:
     mean, std = learnt(model, h, u)
     error = np.abs(mean - transition(h, u))
     score = model.score(record)
-    return {"inside": np.mean(error < 2.0 * std), "error": np.sqrt(np.mean(error**2)), "band": np.sqrt(np.mean(std**2)),
-            "free run": score["rmse"], "free run inside": score["coverage_2sigma"]}, model
+    return {
+        "inside": np.mean(error < 2.0 * std),
+        "error": np.sqrt(np.mean(error**2)),
+        "band": np.sqrt(np.mean(std**2)),
+        "free run": score["rmse"],
+        "free run inside": score["coverage_2sigma"],
+    }, model
 
 
 def draw(models: dict, path: Path) -> None:
@@ -77,15 +100,23 @@ def draw(models: dict, path: Path) -> None:
     figure = Figure(figsize=(10, 3.6), layout="constrained")
     record, h = vessel(_ROWS, 0)
     grid = np.linspace(0.0, 2.0, 200)
-    for axes, (title, model) in zip(figure.subplots(1, len(models), sharey=True), models.items(), strict=True):
+    for axes, (title, model) in zip(
+        figure.subplots(1, len(models), sharey=True), models.items(), strict=True
+    ):
         for u, colour in ((0.4, "tab:blue"), (0.8, "tab:green"), (1.2, "tab:red")):
             mean, std = learnt(model, grid, np.full_like(grid, u))
             axes.plot(grid, transition(grid, np.full_like(grid, u)) - grid, "k--", lw=1)
             axes.plot(grid, mean - grid, color=colour, label=f"u = {u}")
-            axes.fill_between(grid, mean - grid - 2 * std, mean - grid + 2 * std, color=colour, alpha=0.25, lw=0)
+            axes.fill_between(
+                grid, mean - grid - 2 * std, mean - grid + 2 * std, color=colour, alpha=0.25, lw=0
+            )
             near = np.abs(record.u[:, 0] - u) < 0.1
             axes.plot(h[near], np.full(near.sum(), -0.36), "|", color=colour, alpha=0.5)
-        axes.set(title=title if len(title) < 40 else "one function for each trajectory", xlabel="level", ylim=(-0.4, 0.5))
+        axes.set(
+            title=title if len(title) < 40 else "one function for each trajectory",
+            xlabel="level",
+            ylim=(-0.4, 0.5),
+        )
     figure.axes[0].set_ylabel("change of the level in a step")
     figure.axes[0].legend()
     figure.savefig(path, dpi=120)
@@ -96,14 +127,30 @@ def main() -> None:
     parser.add_argument("--docs", type=Path)
     parser.add_argument("--figure", type=Path)
     options = parser.parse_args()
-    head = ["", "true f inside 2 deviations", "error of f", "deviation of f", "free run, RMSE", "inside 2 sigma"]
-    lines, first = [head, ["---"] * len(head)], {}
+    head = [
+        "",
+        "true f inside 2 deviations",
+        "error of f",
+        "deviation of f",
+        "free run, RMSE",
+        "inside 2 sigma",
+    ]
+    lines = [head, ["---"] * len(head)]
+    first = {}
     for title, variant in VARIANTS.items():
         found = [study(variant, seed) for seed in range(_SEEDS)]
         first[title] = found[0][1]
         means = {name: np.mean([scores[name] for scores, _ in found]) for name in found[0][0]}
-        lines.append([title, f"{means['inside']:.2f}", f"{means['error']:.4f}", f"{means['band']:.4f}",
-                      f"{means['free run']:.4f}", f"{means['free run inside']:.2f}"])
+        lines.append(
+            [
+                title,
+                f"{means['inside']:.2f}",
+                f"{means['error']:.4f}",
+                f"{means['band']:.4f}",
+                f"{means['free run']:.4f}",
+                f"{means['free run inside']:.2f}",
+            ]
+        )
     text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     print(text)
     if options.figure:

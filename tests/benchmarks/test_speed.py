@@ -1,4 +1,6 @@
-"""The speed benchmark: what it compares computes the same thing, and its page says what the record says."""
+"""The speed benchmark: what it compares computes the same thing, and its page says what the record
+says.
+"""
 
 from importlib import import_module
 
@@ -14,27 +16,55 @@ def test_the_obvious_way_computes_what_the_others_compute():
     work = work_module.Work(2, 1, 1, 4, 3, 2, 17)
     with double_precision():
         model, data = work_module.make(work)
-        values = [jax.jit(work_module.objective(work, engine))(model, data, jax.random.key(0))
-                  for engine in ("batch-first", "auto")]
+        values = [
+            jax.jit(work_module.objective(work, engine))(model, data, jax.random.key(0))
+            for engine in ("batch-first", "auto")
+        ]
     np.testing.assert_allclose(*values, rtol=1e-9)
 
 
 @pytest.fixture
 def record():
     times = {"min_ms": 5.0, "median_ms": 6.0}
-    rows = [{"work": work, "engine": engine, "parameters": kind, "min_ms": ms, "median_ms": 2 * ms}
-            for work in "RS" for engine, kind, ms in (("batch-first", "float32", 120.0), ("batch-first", "float64", 200.0),
-                                                      ("native-single", "float64", 10.0), ("native", "float64", 25.0))]
+    rows = [
+        {"work": work, "engine": engine, "parameters": kind, "min_ms": ms, "median_ms": 2 * ms}
+        for work in "RS"
+        for engine, kind, ms in (
+            ("batch-first", "float32", 120.0),
+            ("batch-first", "float64", 200.0),
+            ("native-single", "float64", 10.0),
+            ("native", "float64", 25.0),
+        )
+    ]
     sizes = [(size, factor) for size in ("horizon", "samples", "batch") for factor in (1, 2, 4)]
     return {
-        "provenance": {"machine": "a machine", "device": "cpu", "commit": "abc", "versions": {"jax": "1"}},
-        "native": "built", "load_before": (0.1, 0, 0), "load_after": (0.2, 0, 0), "seconds": 3.0, "iterations": rows,
-        "shared": [{"work": "S", "draws": "step", "own": times, "shared": {"min_ms": 2.0, "median_ms": 2.5}}],
+        "provenance": {
+            "machine": "a machine",
+            "device": "cpu",
+            "commit": "abc",
+            "versions": {"jax": "1"},
+        },
+        "native": "built",
+        "load_before": (0.1, 0, 0),
+        "load_after": (0.2, 0, 0),
+        "seconds": 3.0,
+        "iterations": rows,
+        "shared": [
+            {
+                "work": "S",
+                "draws": "step",
+                "own": times,
+                "shared": {"min_ms": 2.0, "median_ms": 2.5},
+            }
+        ],
         "agreement": [{"work": "R", "engine": "native", "states": 1e-16, "gradient": 2e-15}],
         "growth": [{"size": size, "factor": factor, **times} for size, factor in sizes],
-        "restarts": {"count": 8, **times}, "free_run": {"steps": 10, "samples": 2, **times},
+        "restarts": {"count": 8, **times},
+        "free_run": {"steps": 10, "samples": 2, **times},
         "one_step": [{"work": "R", "min_us": 40.0, "median_us": 50.0}],
-        "memory": [{"engine": "native", "steps": 10, "trajectories": 2, "peak_gib": 1.5}], "start": {"process_seconds": 7.0}}
+        "memory": [{"engine": "native", "steps": 10, "trajectories": 2, "peak_gib": 1.5}],
+        "start": {"process_seconds": 7.0},
+    }
 
 
 def test_ratios_are_to_the_obvious_way_in_the_same_precision(record):
@@ -47,7 +77,8 @@ def test_ratios_are_to_the_obvious_way_in_the_same_precision(record):
 
 
 def test_the_page_keeps_what_other_commands_have_written(record):
-    sections, speed_page = import_module("page_sections"), import_module("speed_page")
+    sections = import_module("page_sections")
+    speed_page = import_module("speed_page")
     old = sections.with_section(speed_page.page(record), "gpu", "## On a GPU\n\nfast")
     old = sections.with_section(old, "gpu", "## On a GPU\n\nfaster")  # in the place of the first
     new = speed_page.page(record, f"{old}\nsomething else")

@@ -20,16 +20,39 @@ def test_the_running_mean_is_that_of_the_last_five(program):
 
 
 def record(configuration, seconds_a_point, elbo, points=None):
-    return {"set": "dryer", "configuration": configuration, "iterations": 60, "seed": 0, "steps": 100,
-            "compile_seconds": 2.0, "seconds": [seconds_a_point * (i + 1) for i in range(points or len(elbo))], "elbo": elbo,
-            "load": 0.1, "provenance": {"machine": "a machine", "commit": "abc"}}
+    return {
+        "set": "dryer",
+        "configuration": configuration,
+        "iterations": 60,
+        "seed": 0,
+        "steps": 100,
+        "compile_seconds": 2.0,
+        "seconds": [seconds_a_point * (i + 1) for i in range(points or len(elbo))],
+        "elbo": elbo,
+        "load": 0.1,
+        "provenance": {"machine": "a machine", "commit": "abc"},
+    }
 
 
 def test_the_table_compares_the_oracle_with_the_fastest_that_arrives(program):
-    """The goal is 30 - 5: running means 0, 5, 10, 15, 20, 30 pass it at the sixth point, 0, 30, 45, ... at the second."""
-    slow, quick, late = [0.0, 10.0, 20.0, 30.0, 40.0, 50.0], [0.0, 60.0, 75.0, 80.0, 80.0, 80.0], [0.0, 1.0, 2.0, 3.0, 4.0]
-    curves = dict(zip(program.CONFIGURATIONS, [(8.0, [], 2), (2.0, slow), (1.0, quick), (0.5, late)], strict=True))
+    """The goal is 30 - 5: running means 0, 5, 10, 15, 20, 30 pass it at the sixth point, 0, 30, 45,
+    ... at the second.
+    """
+    slow = [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]
+    quick = [0.0, 60.0, 75.0, 80.0, 80.0, 80.0]
+    late = [0.0, 1.0, 2.0, 3.0, 4.0]
+    curves = dict(
+        zip(
+            program.CONFIGURATIONS,
+            [(8.0, [], 2), (2.0, slow), (1.0, quick), (0.5, late)],
+            strict=True,
+        )
+    )
     text = program.text([record(name, *curve) for name, curve in curves.items()])
-    assert "| Dryer | 0.250 | 48 s (60) | 12.0 s (60) | 2.0 s (20) | not reached (0.230 below) | 24 |" in text
+    assert (
+        "| Dryer | 0.250 | 48 s (60) | 12.0 s (60) | 2.0 s (20) | not reached (0.230 below) | 24 |"
+        in text
+    )
     assert "commit abc" in text
-    assert program.table([record(program.BEFORE, 8.0, [], 2)]).count("\n") == 1  # a set that is not complete has no row
+    # a set that is not complete has no row
+    assert program.table([record(program.BEFORE, 8.0, [], points=2)]).count("\n") == 1

@@ -12,7 +12,9 @@ from prssm.data.io.files import write_columns
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A temporary folder to work in, with log.csv (valve, pressure, t), plain.csv (u, y) and inputs.csv (u alone)."""
+    """A temporary folder to work in, with log.csv (valve, pressure, t), plain.csv (u, y) and
+    inputs.csv (u alone).
+    """
     monkeypatch.chdir(tmp_path)
     noise = np.random.default_rng(0)
     u = np.repeat(noise.uniform(-1.0, 1.0, 12), 10)
@@ -33,7 +35,9 @@ def one_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Runs a command line that must fail as a user's mistake: exit code 2 and one line, which is returned."""
+    """Runs a command line that must fail as a user's mistake: exit code 2 and one line, which is
+    returned.
+    """
 
     def run(*words: str) -> str:
         assert main(words) == 2

@@ -28,7 +28,9 @@ def read_json(path: str | Path) -> dict:
     return json.loads(Path(path).read_text(), parse_constant=reject)
 
 
-def test_fit_trains_on_the_first_fraction_and_scores_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
+def test_fit_trains_on_the_first_fraction_and_scores_the_rest(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["fit", "plain.csv", *CONSTANT, "--split", "0.75"]) == 0
     record = read("plain.csv")
     model = prssm.load("model.prssm")
@@ -39,7 +41,9 @@ def test_fit_trains_on_the_first_fraction_and_scores_the_rest(capsys: pytest.Cap
     assert captured.err == ""
 
 
-def test_without_test_data_the_scores_are_called_what_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_test_data_the_scores_are_called_what_they_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["fit", "plain.csv", *CONSTANT]) == 0
     captured = capsys.readouterr()
     assert "training data" in captured.out
@@ -47,8 +51,28 @@ def test_without_test_data_the_scores_are_called_what_they_are(capsys: pytest.Ca
 
 
 def test_columns_time_and_a_test_file(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["fit", "log.csv", "-u", "valve", "-y", "pressure", "--time", "t", "--test", "log.csv", *CONSTANT,
-                 "--out", "new/folder/m.prssm", "--report", "also/new/r.html"]) == 0
+    assert (
+        main(
+            [
+                "fit",
+                "log.csv",
+                "-u",
+                "valve",
+                "-y",
+                "pressure",
+                "--time",
+                "t",
+                "--test",
+                "log.csv",
+                *CONSTANT,
+                "--out",
+                "new/folder/m.prssm",
+                "--report",
+                "also/new/r.html",
+            ]
+        )
+        == 0
+    )
     model = prssm.load("new/folder/m.prssm")
     assert (model.input_names_, model.output_names_, model.dt_) == (("valve",), ("pressure",), 0.5)
     assert "test data" in capsys.readouterr().out
@@ -57,12 +81,18 @@ def test_columns_time_and_a_test_file(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_several_files_are_several_experiments() -> None:
     assert main(["fit", "plain.csv", "plain.csv", *CONSTANT, "--split", "0.5", "--quiet"]) == 0
-    np.testing.assert_allclose(prssm.load("model.prssm").scaler_.y_mean, read("plain.csv").y[:60].mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(
+        prssm.load("model.prssm").scaler_.y_mean, read("plain.csv").y[:60].mean(axis=0), rtol=1e-12
+    )
 
 
-def test_quiet_prints_nothing_and_a_file_of_options_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
+def test_quiet_prints_nothing_and_a_file_of_options_is_enough(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     Path("fit.toml").write_text(
-        'data = "plain.csv"\nmethod = "constant"\nquiet = true\nout = "q.prssm"\n[options]\nseed = 7\n')
+        'data = "plain.csv"\nmethod = "constant"\nquiet = true\nout = "q.prssm"\n[options]\nseed = '
+        "7\n"
+    )
     assert main(["fit", "--config", "fit.toml"]) == 0
     assert capsys.readouterr() == ("", "")
     assert prssm.load("q.prssm").config.seed == 7
@@ -74,8 +104,11 @@ def test_a_simulated_set_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fit", "kink", *CONSTANT]) == 0
     train, _ = prssm.datasets.load("kink")
     records = train if isinstance(train, list) else [train]
-    np.testing.assert_allclose(prssm.load("model.prssm").scaler_.y_mean,
-                               np.concatenate([record.y for record in records]).mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(
+        prssm.load("model.prssm").scaler_.y_mean,
+        np.concatenate([record.y for record in records]).mean(axis=0),
+        rtol=1e-12,
+    )
     assert "test data" in capsys.readouterr().out
     assert main(["score", "model.prssm", "kink"]) == 0
 
@@ -113,16 +146,37 @@ def test_simulate_from_inputs_alone() -> None:
     assert "y" not in frame.columns
     assert len(frame) == 120
     assert main(["simulate", "model.prssm", "log.csv", "-u", "valve", "--out", "renamed.csv"]) == 0
-    np.testing.assert_array_equal(polars.read_csv("renamed.csv")["y_mean"].to_numpy(), frame["y_mean"].to_numpy())
+    np.testing.assert_array_equal(
+        polars.read_csv("renamed.csv")["y_mean"].to_numpy(), frame["y_mean"].to_numpy()
+    )
 
 
 def test_scores_are_json_and_equal_the_library(capsys: pytest.CaptureFixture[str]) -> None:
     main(["fit", "plain.csv", *CONSTANT, "--quiet"])
-    assert main(["score", "model.prssm", "log.csv", "-u", "valve", "-y", "pressure", "--out", "new/scores.json"]) == 0
+    assert (
+        main(
+            [
+                "score",
+                "model.prssm",
+                "log.csv",
+                "-u",
+                "valve",
+                "-y",
+                "pressure",
+                "--out",
+                "new/scores.json",
+            ]
+        )
+        == 0
+    )
     document = read_json("new/scores.json")
     expected = prssm.load("model.prssm").score(read("plain.csv"))
     assert document["metrics"] == pytest.approx(expected, rel=1e-12)
-    assert (document["model"], document["data"], document["rows"]) == ("model.prssm", "log.csv", 120)
+    assert (document["model"], document["data"], document["rows"]) == (
+        "model.prssm",
+        "log.csv",
+        120,
+    )
     assert f"{expected['rmse']:.4g}" in capsys.readouterr().out
 
 
@@ -132,8 +186,16 @@ def test_nothing_measured_is_nothing_to_score(refused) -> None:
 
 
 def test_json_has_null_where_there_is_no_number(tmp_path: Path) -> None:
-    document = {"a": float("nan"), "b": [float("inf"), 1.5], "c": {"d": -float("inf"), "e": "text", "f": None, "g": 3}}
-    assert without_nan(document) == {"a": None, "b": [None, 1.5], "c": {"d": None, "e": "text", "f": None, "g": 3}}
+    document = {
+        "a": float("nan"),
+        "b": [float("inf"), 1.5],
+        "c": {"d": -float("inf"), "e": "text", "f": None, "g": 3},
+    }
+    assert without_nan(document) == {
+        "a": None,
+        "b": [None, 1.5],
+        "c": {"d": None, "e": "text", "f": None, "g": 3},
+    }
     assert read_json(write_json(tmp_path / "x.json", document)) == without_nan(document)
 
 
@@ -149,13 +211,30 @@ def test_the_progress_bar_needs_a_terminal_or_force(monkeypatch: pytest.MonkeyPa
 
 
 def test_drawn_trajectories_are_written_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    def draw(self: Constant, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int) -> Simulated:
+    def draw(
+        self: Constant, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
+    ) -> Simulated:
         drawn = np.random.default_rng(seed).normal(size=(samples or 5, len(u), 1))
         return Simulated(drawn.mean(axis=0), drawn.std(axis=0), drawn)
 
     main(["fit", "plain.csv", *CONSTANT, "--quiet"])
     monkeypatch.setattr(Constant, "_simulate", draw)
-    assert main(["simulate", "model.prssm", "plain.csv", "--out", "p.csv", "--samples", "3", "--seed", "4"]) == 0
+    assert (
+        main(
+            [
+                "simulate",
+                "model.prssm",
+                "plain.csv",
+                "--out",
+                "p.csv",
+                "--samples",
+                "3",
+                "--seed",
+                "4",
+            ]
+        )
+        == 0
+    )
     frame = polars.read_csv("p.csv")
     expected = prssm.load("model.prssm").simulate(read("plain.csv"), samples=3, seed=4).samples
     for sample in range(3):
@@ -164,7 +243,9 @@ def test_drawn_trajectories_are_written_when_asked_for(monkeypatch: pytest.Monke
     assert not any("sample" in name for name in polars.read_csv("q.csv").columns)
 
 
-def test_the_demo_goes_the_whole_way(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_demo_goes_the_whole_way(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """With a method that fits at once in place of PR-SSM, whose training has its own tests."""
     monkeypatch.setattr("prssm.models.prssm.estimator.PRSSM", Constant)
     monkeypatch.setattr("prssm.cli.commands.demo.DEMO_OPTIONS", {"seed": 3})

@@ -1,4 +1,6 @@
-"""Kill and resume, with the real program and the real method: nothing is lost, and the model is the same."""
+"""Kill and resume, with the real program and the real method: nothing is lost, and the model is the
+same.
+"""
 
 import os
 import re
@@ -14,13 +16,32 @@ from prssm.cli.main import main
 from prssm.foundation import storage
 
 ITERATIONS = 1500
-TINY = ("--latent-dim", "2", "--inducing", "4", "--samples", "2", "--batch", "2", "--horizon", "20", "--restarts", "1",
-        "--recognition-window", "4", "--preset", "paper", "--iterations", str(ITERATIONS))
+TINY = (
+    "--latent-dim",
+    "2",
+    "--inducing",
+    "4",
+    "--samples",
+    "2",
+    "--batch",
+    "2",
+    "--horizon",
+    "20",
+    "--restarts",
+    "1",
+    "--recognition-window",
+    "4",
+    "--preset",
+    "paper",
+    "--iterations",
+    str(ITERATIONS),
+)
 
 
 def wait_until_training(process: subprocess.Popen[str]) -> None:
     """Until the progress bar shows a first count of iterations, e.g. 10/5000."""
-    seen, begun = "", time.monotonic()
+    seen = ""
+    begun = time.monotonic()
     assert process.stderr is not None
     while not re.search(rf"[1-9]\d*/{ITERATIONS}", seen):
         letter = process.stderr.read(1)
@@ -31,9 +52,14 @@ def wait_until_training(process: subprocess.Popen[str]) -> None:
 
 def test_sigterm_saves_and_resume_ends_with_the_same_model(folder: Path) -> None:
     command = ["fit", "plain.csv", *TINY, "--out", "stopped.prssm"]
-    process = subprocess.Popen([sys.executable, "-m", "prssm.cli.main", *command], cwd=folder, text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               env=os.environ | {"FORCE_COLOR": "1"})
+    process = subprocess.Popen(
+        [sys.executable, "-m", "prssm.cli.main", *command],
+        cwd=folder,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"FORCE_COLOR": "1"},
+    )
     wait_until_training(process)
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=120)
@@ -49,7 +75,9 @@ def test_sigterm_saves_and_resume_ends_with_the_same_model(folder: Path) -> None
     assert main([*command, "--resume", "--quiet"]) == 0
     assert not Path("stopped.prssm.checkpoint").exists()
     assert main(["fit", "plain.csv", *TINY, "--out", "straight.prssm", "--quiet"]) == 0
-    (_, resumed), (_, straight) = (storage.read(name, "model") for name in ("stopped.prssm", "straight.prssm"))
+    (_, resumed), (_, straight) = (
+        storage.read(name, "model") for name in ("stopped.prssm", "straight.prssm")
+    )
     assert resumed.keys() == straight.keys()
     for name, array in straight.items():
         np.testing.assert_allclose(resumed[name], array, rtol=1e-9, err_msg=name)

@@ -12,21 +12,31 @@ from prssm.foundation.errors import OptionError, TrainingError
 from prssm.models.prssm.estimator import PRSSM
 
 
-@pytest.mark.parametrize(("words", "message"), [
-    (("--devices", "some"), "--devices: expected a whole number or 'auto', got 'some'"),
-    (("--processes", "2"), "--processes: expected together with --coordinator"),
-    (("--process", "0"), "--process: expected together with --coordinator"),
-    (("--coordinator", "here"), "coordinator: expected host:port"),
-    (("--coordinator", "here:1", "--processes", "2"), "which one this is"),
-    (("--devices", "7"), "devices: expected 1 to 1"),
-    (("--stream", "other"), "--stream: expected it instead of data, got plain.csv too"),
-])
-def test_words_that_cannot_be_meant(folder: Path, refused: Callable[..., str], words: tuple[str, ...], message: str) -> None:
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--devices", "some"), "--devices: expected a whole number or 'auto', got 'some'"),
+        (("--processes", "2"), "--processes: expected together with --coordinator"),
+        (("--process", "0"), "--process: expected together with --coordinator"),
+        (("--coordinator", "here"), "coordinator: expected host:port"),
+        (("--coordinator", "here:1", "--processes", "2"), "which one this is"),
+        (("--devices", "7"), "devices: expected 1 to 1"),
+        (("--stream", "other"), "--stream: expected it instead of data, got plain.csv too"),
+    ],
+)
+def test_words_that_cannot_be_meant(
+    folder: Path, refused: Callable[..., str], words: tuple[str, ...], message: str
+) -> None:
     assert message in refused("fit", "plain.csv", "--method", "constant", *words)
 
 
-@pytest.mark.parametrize(("text", "message"), [("devices = true", "devices: expected a whole number or 'auto', got True"),
-                                               ("process = 0.5", "process: expected a whole number, got 0.5")])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("devices = true", "devices: expected a whole number or 'auto', got True"),
+        ("process = 0.5", "process: expected a whole number, got 0.5"),
+    ],
+)
 def test_words_in_the_file(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "fit.toml"
     path.write_text(f'data = "log.csv"\n{text}\n')
@@ -37,8 +47,9 @@ def test_words_in_the_file(tmp_path: Path, text: str, message: str) -> None:
     assert (merged["devices"], merged["processes"]) == (2, 2)
 
 
-def test_convert_then_fit_from_the_stream(folder: Path, monkeypatch: pytest.MonkeyPatch,
-                                          capsys: pytest.CaptureFixture[str]) -> None:
+def test_convert_then_fit_from_the_stream(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def fit_stream(model: PRSSM, stream: Stream, *rest: object) -> None:
         assert (stream.steps, model.config.complexity, model.config.folds) == (240, "free", 0)
         raise TrainingError("far enough")  # training on a stream has its own tests
@@ -54,5 +65,7 @@ def test_convert_then_fit_from_the_stream(folder: Path, monkeypatch: pytest.Monk
 
 
 def test_a_stream_brings_its_own_columns(folder: Path, refused: Callable[..., str]) -> None:
-    assert "--inputs: the stream 'logs' was converted already" in refused("fit", "--stream", "logs", "-u", "valve")
+    assert "--inputs: the stream 'logs' was converted already" in refused(
+        "fit", "--stream", "logs", "-u", "valve"
+    )
     assert "no index.json" in refused("fit", "--stream", "logs", "--method", "constant")

@@ -1,4 +1,6 @@
-"""Options from a TOML file: every key can be written there, the command line wins, a misspelt key is caught."""
+"""Options from a TOML file: every key can be written there, the command line wins, a misspelt key
+is caught.
+"""
 
 from itertools import pairwise
 from pathlib import Path
@@ -26,10 +28,18 @@ def test_defaults_fill_what_nobody_said() -> None:
 
 
 def test_file_fills_and_command_line_wins(tmp_path: Path) -> None:
-    path = write(tmp_path, 'data = "log.csv"\ninputs = ["a,b", "c"]\nmethod = "linear"\nquiet = true\ndt = 2\nsplit = 0.5\n'
-                           "[options]\nlatent_dim = 3\nlearning-rate = 0.1\n")
+    path = write(
+        tmp_path,
+        'data = "log.csv"\ninputs = ["a,b", "c"]\nmethod = "linear"\nquiet = true\ndt = 2\nsplit = '
+        "0.5\n"
+        "[options]\nlatent_dim = 3\nlearning-rate = 0.1\n",
+    )
     merged, options = resolve((), Settings(config=path, method="prssm"), {"latent-dim": "5"})
-    assert (merged["data"], merged["inputs"], merged["method"]) == (["log.csv"], ["a", "b", "c"], "prssm")
+    assert (merged["data"], merged["inputs"], merged["method"]) == (
+        ["log.csv"],
+        ["a", "b", "c"],
+        "prssm",
+    )
     assert (merged["quiet"], merged["dt"], merged["split"]) == (True, 2, 0.5)
     assert options == {"latent_dim": "5", "learning_rate": 0.1}
 
@@ -40,17 +50,20 @@ def test_split_on_the_command_line_replaces_test_in_the_file(tmp_path: Path) -> 
     assert (merged["split"], merged["test"]) == (0.7, None)
 
 
-@pytest.mark.parametrize(("text", "part"), [
-    ('inptus = "u"', "unknown key 'inptus'. Did you mean 'inputs'?"),
-    ("latent_dim = 3", "table [options]"),
-    ("quiet = 1", "quiet: expected true or false, got 1"),
-    ('dt = "fast"', "dt: expected a number, got 'fast'"),
-    ("inputs = [1]", "inputs: expected a text or a list of texts"),
-    ("options = 3", "expected a table [options]"),
-    ("method = 3", "method: expected a text, got 3"),
-    ("= 3", "not a TOML file"),
-    ('config = "other.toml"', "unknown key 'config'"),
-])
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ('inptus = "u"', "unknown key 'inptus'. Did you mean 'inputs'?"),
+        ("latent_dim = 3", "table [options]"),
+        ("quiet = 1", "quiet: expected true or false, got 1"),
+        ('dt = "fast"', "dt: expected a number, got 'fast'"),
+        ("inputs = [1]", "inputs: expected a text or a list of texts"),
+        ("options = 3", "expected a table [options]"),
+        ("method = 3", "method: expected a text, got 3"),
+        ("= 3", "not a TOML file"),
+        ('config = "other.toml"', "unknown key 'config'"),
+    ],
+)
 def test_mistakes_in_the_file_name_file_and_key(tmp_path: Path, text: str, part: str) -> None:
     path = write(tmp_path, text)
     with pytest.raises(OptionError) as caught:
@@ -65,7 +78,9 @@ def test_a_missing_file_is_named() -> None:
         resolve(("log.csv",), Settings(config="nowhere.toml"), {})
 
 
-@given(st.lists(st.text("abcxyz_0 ", min_size=1).map(str.strip).filter(bool), min_size=1), st.data())
+@given(
+    st.lists(st.text("abcxyz_0 ", min_size=1).map(str.strip).filter(bool), min_size=1), st.data()
+)
 def test_names_may_be_joined_by_commas_in_any_way(names: list[str], data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.sets(st.integers(1, len(names)))) | {0, len(names)})
     written = [" , ".join(names[a:b]) for a, b in pairwise(cuts)]

@@ -9,19 +9,44 @@ import prssm
 from prssm.foundation.errors import DataError, NotFittedError, OptionError
 from prssm.models.registry import METHODS, method
 
-# Small settings, so that each method fits in a moment; a method that is not named runs with its defaults.
+# Small settings, so that each method fits in a moment; a method that is not named runs with its
+# defaults.
 FAST = {
-    "prssm": {"latent_dim": 2, "inducing": 4, "samples": 3, "batch": 2, "horizon": 20, "recognition_window": 8,
-              "recognition_hidden": 4, "iterations": 3, "restarts": 2, "simulation_samples": 8, "complexity": "free",
-              "folds": 0},
+    "prssm": {
+        "latent_dim": 2,
+        "inducing": 4,
+        "samples": 3,
+        "batch": 2,
+        "horizon": 20,
+        "recognition_window": 8,
+        "recognition_hidden": 4,
+        "iterations": 3,
+        "restarts": 2,
+        "simulation_samples": 8,
+        "complexity": "free",
+        "folds": 0,
+    },
     "linear": {"order": 2},
     "revarb1": {"lags": 2, "inducing": 6, "fixed_iterations": 2, "iterations": 3},
     "revarb2": {"lags": 2, "inducing": 6, "fixed_iterations": 2, "iterations": 3},
     "gp-narx": {"lags": 2, "inducing": 8, "iterations": 5, "restarts": 1},
-    "ss-gp-ssm": {"iterations": 6, "particles": 5, "n_basis_x": 3, "n_basis_u": 2, "posterior_samples": 3,
-                  "simulation_samples": 8},
+    "ss-gp-ssm": {
+        "iterations": 6,
+        "particles": 5,
+        "n_basis_x": 3,
+        "n_basis_u": 2,
+        "posterior_samples": 3,
+        "simulation_samples": 8,
+    },
     "nigp": {"lags": 2, "iterations": 5, "rounds": 2},
-    "msgp": {"lags": 2, "inducing": 6, "horizon": 10, "batch": 2, "iterations": 3, "start_iterations": 5},
+    "msgp": {
+        "lags": 2,
+        "inducing": 6,
+        "horizon": 10,
+        "batch": 2,
+        "iterations": 3,
+        "start_iterations": 5,
+    },
 }
 
 
@@ -32,7 +57,9 @@ def build(name, **options):
 def system(length, inputs=1, outputs=1, seed=0):
     """A stable second-order system, noisily measured."""
     rng = np.random.default_rng(seed)
-    u, x, y = rng.normal(size=(length, inputs)), np.zeros(2), np.empty((length, outputs))
+    u = rng.normal(size=(length, inputs))
+    x = np.zeros(2)
+    y = np.empty((length, outputs))
     for t in range(length):
         y[t] = x.sum() * np.arange(1, outputs + 1) + 0.05 * rng.normal(size=outputs)
         drive = u[t].sum() if inputs else rng.normal()
@@ -62,8 +89,9 @@ def test_simulation_has_shape_and_positive_spread(fitted):
 def test_outputs_after_the_warm_up_are_never_read(fitted):
     record = system(60, seed=1)
     other = np.array(record.y)
-    other[fitted.warmup:] += 100.0
-    seen, changed = fitted.simulate(record), fitted.simulate(prssm.Record(record.u, other, 0.1))
+    other[fitted.warmup :] += 100.0
+    seen = fitted.simulate(record)
+    changed = fitted.simulate(prssm.Record(record.u, other, 0.1))
     np.testing.assert_array_equal(seen.mean, changed.mean)
     np.testing.assert_array_equal(seen.std, changed.std)
 
@@ -132,7 +160,8 @@ def test_equal_seeds_give_equal_models(name):
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize(("inputs", "outputs"), [(0, 1), (2, 2)])
 def test_any_number_of_inputs_and_outputs(name, inputs, outputs):
-    records = [system(50, inputs, outputs, seed=0), system(70, inputs, outputs, seed=1)]  # of different length, too
+    # of different length, too
+    records = [system(50, inputs, outputs, seed=0), system(70, inputs, outputs, seed=1)]
     run = build(name).fit(records).simulate(system(60, inputs, outputs, seed=2))
     assert run.mean.shape == (60, outputs)
     assert np.isfinite(run.std).all()
@@ -155,7 +184,10 @@ def test_data_frames_with_named_columns(frame):
     assert (model.input_names_, model.output_names_) == (("valve",), ("flow",))
     assert model.dt_ == pytest.approx(0.1)
     np.testing.assert_allclose(model.simulate(data).measured, record.y)
-    assert model.simulate(data[["valve"]] if frame is pd.DataFrame else data.select("valve")).measured is None
+    assert (
+        model.simulate(data[["valve"]] if frame is pd.DataFrame else data.select("valve")).measured
+        is None
+    )
 
 
 def test_a_model_beats_nothing_with_the_wrong_data():

@@ -7,7 +7,8 @@ from prssm.data.coerce import as_records, check_alike, check_training
 from prssm.data.record import Record
 from prssm.foundation.errors import DataError
 
-U, Y = np.arange(6.0), np.arange(6.0) ** 2
+U = np.arange(6.0)
+Y = np.arange(6.0) ** 2
 
 
 def test_a_record_and_lists_of_records():
@@ -39,7 +40,14 @@ def test_a_plain_list_of_numbers_is_one_output():
 
 @pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame])
 def test_data_frames_by_column_name(frame):
-    data = frame({"t": 0.5 * np.arange(4), "valve": [1.0, 2, 3, 4], "level": [1.0, None, 3.0, 4.0], "note": list("abcd")})
+    data = frame(
+        {
+            "t": 0.5 * np.arange(4),
+            "valve": [1.0, 2, 3, 4],
+            "level": [1.0, None, 3.0, 4.0],
+            "note": list("abcd"),
+        }
+    )
     record = as_records(data, inputs=["valve"], outputs="level", time="t")[0]
     np.testing.assert_array_equal(record.y[:, 0], [1.0, np.nan, 3.0, 4.0])
     assert (record.dt, record.input_names, record.output_names) == (0.5, ("valve",), ("level",))
@@ -54,12 +62,16 @@ def test_data_frames_by_column_name(frame):
 
 @pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame])
 def test_dates_give_seconds(frame):
-    stamps = np.datetime64("2024-05-31T12:00:00", "ms") + 250 * np.arange(5).astype("timedelta64[ms]")
+    stamps = np.datetime64("2024-05-31T12:00:00", "ms") + 250 * np.arange(5).astype(
+        "timedelta64[ms]"
+    )
     record = as_records(frame({"when": stamps, "y": np.arange(5.0)}), outputs=["y"], time="when")[0]
     assert record.dt == pytest.approx(0.25, rel=1e-12)
 
 
-@pytest.mark.parametrize(("data", "words"), [([], "empty list"), (3, "got int"), ("drives", "got str")])
+@pytest.mark.parametrize(
+    ("data", "words"), [([], "empty list"), (3, "got int"), ("drives", "got str")]
+)
 def test_what_is_no_data_is_refused(data, words):
     with pytest.raises(DataError, match=words):
         as_records(data)
@@ -73,12 +85,15 @@ def test_experiments_must_be_alike():
         check_alike([Record(U, Y, 0.1, name="a"), Record(U, Y, 0.2, name="b")])
 
 
-@pytest.mark.parametrize(("record", "words"), [
-    (Record(U, None), "no outputs"),
-    (Record(np.ones(6), Y), "input column 'u' is constant"),
-    (Record(U, np.ones(6)), "output column 'y' is constant"),
-    (Record(U, np.full(6, np.nan)), "every value is missing"),
-])
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (Record(U, None), "no outputs"),
+        (Record(np.ones(6), Y), "input column 'u' is constant"),
+        (Record(U, np.ones(6)), "output column 'y' is constant"),
+        (Record(U, np.full(6, np.nan)), "every value is missing"),
+    ],
+)
 def test_training_needs_data_that_move(record, words):
     with pytest.raises(DataError, match=words):
         check_training([record])

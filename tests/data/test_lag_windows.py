@@ -1,4 +1,6 @@
-"""Lag windows against an explicit loop, with gaps and several records; the choice of lags on systems of known order."""
+"""Lag windows against an explicit loop, with gaps and several records; the choice of lags on
+systems of known order.
+"""
 
 import numpy as np
 import pytest
@@ -11,11 +13,16 @@ from prssm.foundation.errors import DataError
 
 
 def by_hand(records, lags):
-    """Every row whose last `lags` rows are complete: newest output first, then newest input first."""
-    x, y = [], []
+    """Every row whose last `lags` rows are complete: newest output first, then newest input
+    first.
+    """
+    x = []
+    y = []
     for record in records:
         for t in range(lags, len(record)):
-            past = [record.y[t - k] for k in range(1, lags + 1)] + [record.u[t - k] for k in range(1, lags + 1)]
+            past = [record.y[t - k] for k in range(1, lags + 1)] + [
+                record.u[t - k] for k in range(1, lags + 1)
+            ]
             row = np.concatenate(past)
             if not np.isnan(row).any() and not np.isnan(record.y[t]).any():
                 x.append(row)
@@ -24,8 +31,14 @@ def by_hand(records, lags):
 
 
 @settings(max_examples=30, deadline=None)
-@given(lengths=st.lists(st.integers(2, 12), min_size=1, max_size=3), lags=st.integers(1, 4), inputs=st.integers(0, 2),
-       outputs=st.integers(1, 2), gaps=st.integers(0, 3), seed=st.integers(0, 999))
+@given(
+    lengths=st.lists(st.integers(2, 12), min_size=1, max_size=3),
+    lags=st.integers(1, 4),
+    inputs=st.integers(0, 2),
+    outputs=st.integers(1, 2),
+    gaps=st.integers(0, 3),
+    seed=st.integers(0, 999),
+)
 def test_windows_equal_an_explicit_loop(lengths, lags, inputs, outputs, gaps, seed):
     rng = np.random.default_rng(seed)
     records = []
@@ -53,7 +66,8 @@ def test_thinning_keeps_pairs_and_order():
 
 def delayed(order, seed=0):
     rng = np.random.default_rng(seed)
-    u, y = rng.normal(size=400), np.zeros(400)
+    u = rng.normal(size=400)
+    y = np.zeros(400)
     for t in range(order, 400):
         y[t] = 0.6 * y[t - 1] + np.tanh(u[t - order]) + 0.02 * rng.normal()
     return Record(u, y)

@@ -10,13 +10,17 @@ from prssm.foundation.errors import OptionError
 
 def sine(period, rows=20_000, noise=0.0, seed=0):
     rng = np.random.default_rng(seed)
-    y = np.sqrt(2.0) * np.sin(2.0 * np.pi * np.arange(rows) / period) + noise * rng.normal(size=rows)
+    y = np.sqrt(2.0) * np.sin(2.0 * np.pi * np.arange(rows) / period) + noise * rng.normal(
+        size=rows
+    )
     return Record(rng.normal(size=rows), y)
 
 
 @pytest.mark.parametrize(("period", "expected"), [(50, 1), (400, 6), (1000, 15)])
 def test_a_sine_keeps_63_steps_a_period(period, expected):
-    """It leaves a line over two steps s by 1 - cos(2 pi s / period) of itself, which may be 0.005: s = period / 62.8."""
+    """It leaves a line over two steps s by 1 - cos(2 pi s / period) of itself, which may be 0.005:
+    s = period / 62.8.
+    """
     assert chosen_stride([sine(period)]) == expected
 
 
@@ -33,7 +37,8 @@ def test_white_noise_of_the_sensor_does_not_hide_the_slowness_but_a_fast_output_
 
 
 def test_the_fastest_output_decides_and_missing_values_do_not_count():
-    slow, fast = sine(5000), sine(400)
+    slow = sine(5000)
+    fast = sine(400)
     assert chosen_stride([Record(slow.u, np.concatenate([slow.y, fast.y], axis=1))]) == 6
     holes = np.array(slow.y)
     holes[::10] = np.nan
@@ -43,7 +48,14 @@ def test_the_fastest_output_decides_and_missing_values_do_not_count():
 
 
 def test_outputs_are_picked_and_inputs_averaged():
-    record = Record(np.arange(8.0), np.arange(8.0) ** 2, dt=0.1, input_names=["a"], output_names=["b"], name="run")
+    record = Record(
+        np.arange(8.0),
+        np.arange(8.0) ** 2,
+        dt=0.1,
+        input_names=["a"],
+        output_names=["b"],
+        name="run",
+    )
     slow = thinned(record, 3)
     np.testing.assert_array_equal(slow.u[:, 0], [1.0, 4.0, 6.5])  # of rows 0 to 2, 3 to 5, 6 and 7
     np.testing.assert_array_equal(slow.y[:, 0], [0.0, 9.0, 36.0])
@@ -68,5 +80,8 @@ def test_a_quarter_of_the_shortest_record_is_the_most_that_a_user_may_ask_for():
     assert checked_stride(10, records) == 10
     assert checked_stride(None, records) is None
     assert checked_stride(1, [sine(50, rows=3)]) == 1
-    with pytest.raises(OptionError, match=r"stride: expected at most 10, a quarter of the 41 rows of short.csv, got 11"):
+    with pytest.raises(
+        OptionError,
+        match=r"stride: expected at most 10, a quarter of the 41 rows of short.csv, got 11",
+    ):
         checked_stride(11, records)

@@ -21,15 +21,18 @@ def test_training_data_become_zero_mean_unit_variance_and_come_back(seed, spread
     records = _records(seed, spread, offset)
     scaler = Scaler.fit(records)
     scaled = [scaler.scale(record) for record in records]
-    u, y = np.concatenate([r.u for r in scaled]), np.concatenate([r.y for r in scaled])
+    u = np.concatenate([r.u for r in scaled])
+    y = np.concatenate([r.y for r in scaled])
     rounding = 1e-10 * (1.0 + abs(offset) / spread)  # what subtracting the offset loses
     np.testing.assert_allclose(u.mean(axis=0), 0.0, atol=rounding)
     np.testing.assert_allclose(np.nanstd(y, axis=0), 1.0, atol=rounding)
-    np.testing.assert_allclose(scaler.outputs(y), np.concatenate([r.y for r in records]), rtol=1e-12, atol=1e-12 * spread)
+    np.testing.assert_allclose(
+        scaler.outputs(y), np.concatenate([r.y for r in records]), rtol=1e-12, atol=1e-12 * spread
+    )
 
 
 def test_deviations_scale_without_the_mean():
-    scaler = Scaler(np.zeros(1), np.ones(1), np.array([5.0]), np.array([2.0]))
+    scaler = Scaler(np.zeros(1), np.ones(1), np.array([5.0]), y_std=np.array([2.0]))
     np.testing.assert_array_equal(scaler.spreads(np.array([[0.5]])), [[1.0]])
     np.testing.assert_array_equal(scaler.outputs(np.array([[0.5]])), [[6.0]])
 

@@ -12,8 +12,10 @@ from prssm.foundation.errors import DataError
 
 def numbered(lengths):
     """Records whose outputs tell which record and row they are."""
-    return [Record(np.arange(n)[:, None] * 1.0, (1000 * i + np.arange(n))[:, None] * 1.0, name=f"r{i}")
-            for i, n in enumerate(lengths)]
+    return [
+        Record(np.arange(n)[:, None] * 1.0, (1000 * i + np.arange(n))[:, None] * 1.0, name=f"r{i}")
+        for i, n in enumerate(lengths)
+    ]
 
 
 @given(st.lists(st.integers(5, 12), min_size=1, max_size=4), st.integers(2, 5))
@@ -33,13 +35,17 @@ def test_whole_records_are_padded_with_missing_outputs(lengths):
     assert cut.horizon == max(lengths)
     assert cut.steps == sum(lengths) == np.isfinite(cut.y).sum()
     for i, (start, length) in enumerate(zip(cut.starts, lengths, strict=True)):
-        np.testing.assert_array_equal(cut.y[start:start + length, 0], 1000 * i + np.arange(length))
+        np.testing.assert_array_equal(
+            cut.y[start : start + length, 0], 1000 * i + np.arange(length)
+        )
     assert np.isfinite(cut.u).all()
     assert np.isfinite(cut.y_filled).all()
 
 
 def test_a_record_shorter_than_the_horizon_is_named():
-    with pytest.raises(DataError, match=r"r1: 6 rows are too short .* horizon=7; choose horizon at most 6"):
+    with pytest.raises(
+        DataError, match=r"r1: 6 rows are too short .* horizon=7; choose horizon at most 6"
+    ):
         windows.sliding(numbered([9, 6]), 7)
 
 

@@ -1,4 +1,6 @@
-"""The recursion through time: engines against each other, against finite differences, and against known moments."""
+"""The recursion through time: engines against each other, against finite differences, and against
+known moments.
+"""
 
 import equinox as eqx
 import jax
@@ -23,38 +25,65 @@ from prssm.gp.kernels import KERNELS
 
 
 @settings(max_examples=5, deadline=None)
-@given(dx=st.integers(1, 3), du=st.integers(0, 2), points=st.integers(1, 5), steps=st.integers(2, 6),
-       batch=st.integers(1, 4), kernel=st.sampled_from(sorted(KERNELS)), mean=st.sampled_from(MEANS),
-       covariance=st.sampled_from(["diagonal", "full"]), consistent=st.booleans(), shared=st.booleans(),
-       seed=st.integers(0, 1000))
-def test_the_adjoint_equals_the_differentiated_scan(dx, du, points, steps, batch, kernel, mean, covariance,
-                                                     consistent, shared, seed):
+@given(
+    dx=st.integers(1, 3),
+    du=st.integers(0, 2),
+    points=st.integers(1, 5),
+    steps=st.integers(2, 6),
+    batch=st.integers(1, 4),
+    kernel=st.sampled_from(sorted(KERNELS)),
+    mean=st.sampled_from(MEANS),
+    covariance=st.sampled_from(["diagonal", "full"]),
+    consistent=st.booleans(),
+    shared=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+def test_the_adjoint_equals_the_differentiated_scan(
+    dx, du, points, steps, batch, kernel, mean, covariance, consistent, shared, seed
+):
     with double_precision():
-        transition = make_transition(dx, du, points, kernel, mean, seed, covariance=covariance, shared=shared)
-        inputs = make_inputs(dx, du, steps, batch, seed)
+        transition = make_transition(
+            dx,
+            du,
+            points,
+            kernel=kernel,
+            mean=mean,
+            seed=seed,
+            covariance=covariance,
+            shared=shared,
+        )
+        inputs = make_inputs(dx, du, steps, batch=batch, seed=seed)
         draws = jax.random.normal(jax.random.key(seed), (dx, points, batch)) if consistent else None
-        oracle, fast = (value_and_slopes(transition, *inputs, engine, draws) for engine in ("scan", "adjoint"))
-        assert_equal_but_for_rounding(transition, points, fast, oracle)
+        oracle, fast = (
+            value_and_slopes(transition, *inputs, engine, draws) for engine in ("scan", "adjoint")
+        )
+        assert_equal_but_for_rounding(transition, points, fast, expected=oracle)
 
 
 def test_the_adjoint_agrees_with_finite_differences():
     with double_precision():
-        transition, inputs = make_transition(2, 1, 4), make_inputs(2, 1, 5, 3)
+        transition = make_transition(2, 1, 4)
+        inputs = make_inputs(2, 1, 5, batch=3)
         gradient = jax.grad(loss)(transition, *inputs, "adjoint")
         flat, rebuild = ravel_pytree(transition)
         slope, _ = ravel_pytree(gradient)
-        rng, step = np.random.default_rng(0), 1e-6
+        rng = np.random.default_rng(0)
+        step = 1e-6
         for _ in range(5):
             direction = jnp.asarray(rng.normal(size=flat.shape))
-            ahead, behind = (loss(rebuild(flat + sign * step * direction), *inputs, "scan") for sign in (1, -1))
-            assert float(slope @ direction) == pytest.approx(float(ahead - behind) / (2 * step), rel=2e-6)
+            ahead, behind = (
+                loss(rebuild(flat + sign * step * direction), *inputs, "scan") for sign in (1, -1)
+            )
+            assert float(slope @ direction) == pytest.approx(
+                float(ahead - behind) / (2 * step), rel=2e-6
+            )
 
 
 def test_without_noise_the_rollout_iterates_the_mean():
     with double_precision():
         transition = make_transition(2, 1, 4)
-        x1, u, eps = make_inputs(2, 1, 4, 3)
-        states = rollout(transition.condition(), x1, u, 0.0 * eps)
+        x1, u, eps = make_inputs(2, 1, 4, batch=3)
+        states = rollout(transition.condition(), x1, u, eps=0.0 * eps)
         x = x1
         for t in range(4):
             np.testing.assert_allclose(states[t], x, rtol=1e-12)
@@ -63,18 +92,29 @@ def test_without_noise_the_rollout_iterates_the_mean():
 
 def test_sampled_moments_agree_with_the_transition_within_the_standard_error():
     with double_precision():
-        transition, count = make_transition(2, 1, 4, z_std=0.3), 20_000
-        x, u = jnp.asarray([0.3, -0.5]), jnp.asarray([0.8])
-        mean, variance = (np.asarray(part)[:, 0] for part in transition.condition()(x[:, None], u[:, None]))
+        transition = make_transition(2, 1, 4, z_std=0.3)
+        count = 20_000
+        x = jnp.asarray([0.3, -0.5])
+        u = jnp.asarray([0.8])
+        mean, variance = (
+            np.asarray(part)[:, 0] for part in transition.condition()(x[:, None], u[:, None])
+        )
         eps = jax.random.normal(jax.random.key(0), (2, 2, count))
-        drawn = rollout(transition.condition(), jnp.repeat(x[:, None], count, 1), jnp.full((2, 1, count), 0.8), eps)[1]
+        drawn = rollout(
+            transition.condition(),
+            jnp.repeat(x[:, None], count, 1),
+            jnp.full((2, 1, count), 0.8),
+            eps=eps,
+        )[1]
     drawn = np.asarray(drawn)
     assert (np.abs(drawn.mean(axis=1) - mean) < 4 * np.sqrt(variance / count)).all()
     assert (np.abs(drawn.var(axis=1) - variance) < 4 * variance * np.sqrt(2 / count)).all()
 
 
 def test_variance_never_falls_below_the_process_noise():
-    """At an inducing input known exactly, all that is left is process noise (and the jitter's trace)."""
+    """At an inducing input known exactly, all that is left is process noise (and the jitter's
+    trace).
+    """
     with double_precision():
         transition = make_transition(1, 0, 3, z_std=1e-9, process_std=0.01)
         at_inducing = transition.gp.zeta[0].T
@@ -86,7 +126,7 @@ def test_variance_never_falls_below_the_process_noise():
 def test_the_engine_works_under_vmap_over_restarts():
     with double_precision():
         transitions = [make_transition(2, 1, 3, seed=seed) for seed in (0, 1)]
-        inputs = make_inputs(2, 1, 4, 3)
+        inputs = make_inputs(2, 1, 4, batch=3)
         stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *transitions)
         together = jax.vmap(lambda t: jax.grad(loss)(t, *inputs, "adjoint"))(stacked)
         for i, single in enumerate(transitions):

@@ -1,4 +1,6 @@
-"""Split between devices, trajectories and gradients are what they are on one, for every engine and any number of devices."""
+"""Split between devices, trajectories and gradients are what they are on one, for every engine and
+any number of devices.
+"""
 
 import os
 import subprocess
@@ -20,7 +22,9 @@ def computed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
     need_native_library()
     file = tmp_path_factory.mktemp("split") / "values.npz"
     flags = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
-    subprocess.run([sys.executable, split_values.__file__, file], env=flags, check=True, timeout=300)
+    subprocess.run(
+        [sys.executable, split_values.__file__, file], env=flags, check=True, timeout=300
+    )
     with np.load(file) as archive:
         return dict(archive)
 
@@ -31,7 +35,9 @@ def test_value_and_gradient_do_not_depend_on_the_number_of_devices(computed, eng
     assert len(names) > 10
     for name in names:
         index = name.rsplit(" ", 1)[1]
-        np.testing.assert_allclose(computed[f"{engine} {devices} {index}"], computed[name], rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(
+            computed[f"{engine} {devices} {index}"], computed[name], rtol=1e-9, atol=1e-10
+        )
 
 
 def test_one_device_is_no_mesh():
@@ -42,15 +48,23 @@ def test_one_device_is_no_mesh():
     assert everywhere(tree, None) is tree
 
 
-@pytest.mark.parametrize(("devices", "message"), [
-    (0, r"devices: expected 1 to 1, what JAX sees here \(cpu\), got 0"), (2, "got 2"), ("many", "or 'auto', got 'many'"),
-    (True, "got True")])
+@pytest.mark.parametrize(
+    ("devices", "message"),
+    [
+        (0, r"devices: expected 1 to 1, what JAX sees here \(cpu\), got 0"),
+        (2, "got 2"),
+        ("many", "or 'auto', got 'many'"),
+        (True, "got True"),
+    ],
+)
 def test_numbers_of_devices_that_cannot_be_meant(devices, message):
     with pytest.raises(OptionError, match=message):
         mesh_of(devices)
 
 
 def test_methods_that_train_on_one_device_say_so(monkeypatch):
-    monkeypatch.setattr("prssm.training.session.mesh_of", lambda devices: jax.make_mesh((1,), ("a",)))
+    monkeypatch.setattr(
+        "prssm.training.session.mesh_of", lambda devices: jax.make_mesh((1,), ("a",))
+    )
     with pytest.raises(OptionError, match="devices: constant trains on one device"):
         prssm.Constant().fit(prssm.Record(np.arange(9.0), np.arange(9.0)), devices=1)

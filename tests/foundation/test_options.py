@@ -22,24 +22,28 @@ def test_defaults_hash_and_compare():
     assert len({Sample(), Sample(count=3), Sample(count=4)}) == 2
 
 
-@pytest.mark.parametrize(("changes", "message"), [
-    ({"count": 0}, "option count: expected at least 1, got 0"),
-    ({"count": 2.5}, "option count: expected a whole number, got 2.5"),
-    ({"count": True}, "option count: expected a whole number, got True"),
-    ({"rate": 0}, "option rate: expected more than 0, got 0"),
-    ({"rate": float("nan")}, "option rate: expected a finite number"),
-    ({"rate": "fast"}, "option rate: expected a number, got 'fast'"),
-    ({"shape": "squre"}, "Did you mean 'square'"),
-    ({"coutn": 3}, "unknown option 'coutn'. Did you mean 'count'"),
-])
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"count": 0}, "option count: expected at least 1, got 0"),
+        ({"count": 2.5}, "option count: expected a whole number, got 2.5"),
+        ({"count": True}, "option count: expected a whole number, got True"),
+        ({"rate": 0}, "option rate: expected more than 0, got 0"),
+        ({"rate": float("nan")}, "option rate: expected a finite number"),
+        ({"rate": "fast"}, "option rate: expected a number, got 'fast'"),
+        ({"shape": "squre"}, "Did you mean 'square'"),
+        ({"coutn": 3}, "unknown option 'coutn'. Did you mean 'count'"),
+    ],
+)
 def test_wrong_values_are_named(changes, message):
     with pytest.raises(OptionError, match=message.replace("?", r"\?").replace("(", r"\(")):
         Sample().replace(**changes)
 
 
 def test_text_is_read_by_the_declared_type():
-    assert Sample.parse({"count": "4", "rate": "1e-3", "order": "none", "flag": "no", "shape": "square"}) == {
-        "count": 4, "rate": 1e-3, "order": None, "flag": False, "shape": "square"}
+    assert Sample.parse(
+        {"count": "4", "rate": "1e-3", "order": "none", "flag": "no", "shape": "square"}
+    ) == {"count": 4, "rate": 1e-3, "order": None, "flag": False, "shape": "square"}
     with pytest.raises(OptionError, match="option count: expected a whole number, got 'four'"):
         Sample.parse({"count": "four"})
 

@@ -12,8 +12,11 @@ from hypothesis.extra import numpy as hnp
 from prssm.foundation import storage
 from prssm.foundation.errors import ModelFileError
 
-ARRAYS = st.dictionaries(st.text("abc.", min_size=1, max_size=5),
-                         hnp.arrays(np.float64, hnp.array_shapes(max_dims=3, max_side=3)), max_size=4)
+ARRAYS = st.dictionaries(
+    st.text("abc.", min_size=1, max_size=5),
+    hnp.arrays(np.float64, hnp.array_shapes(max_dims=3, max_side=3)),
+    max_size=4,
+)
 
 
 @given(arrays=ARRAYS, text=st.text(max_size=20))
@@ -23,7 +26,10 @@ def test_what_is_written_is_read_back_bit_for_bit(tmp_path_factory, arrays, text
     header, read = storage.read(path, "model")
     assert header["text"] == text
     assert read.keys() == arrays.keys()
-    assert all(read[name].tobytes() == array.tobytes() and read[name].shape == array.shape for name, array in arrays.items())
+    assert all(
+        read[name].tobytes() == array.tobytes() and read[name].shape == array.shape
+        for name, array in arrays.items()
+    )
 
 
 @pytest.fixture

@@ -1,4 +1,6 @@
-"""Exact regression with a noise for each point, against the joint Gaussian; slopes against automatic differentiation."""
+"""Exact regression with a noise for each point, against the joint Gaussian; slopes against
+automatic differentiation.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +16,8 @@ from prssm.gp.kernels import SquaredExponential
 
 def problem():
     rng = np.random.default_rng(0)
-    x, noise_var = rng.normal(size=(8, 2)), rng.uniform(0.01, 0.5, 8)
+    x = rng.normal(size=(8, 2))
+    noise_var = rng.uniform(0.01, 0.5, 8)
     kernel = SquaredExponential(jnp.log(jnp.asarray(1.2)), jnp.log(jnp.asarray([0.8, 1.5])))
     return kernel, jnp.asarray(x), jnp.asarray(np.sin(x).sum(axis=1)), jnp.asarray(noise_var)
 
@@ -24,7 +27,9 @@ def test_evidence_is_the_gaussian_density():
         kernel, x, y, noise_var = problem()
         covariance = np.asarray(kernel.gram(x)) + np.diag(noise_var)
         expected = multivariate_normal(np.zeros(len(y)), covariance).logpdf(y)
-        assert float(jax.jit(exact.log_marginal)(kernel, x, y, noise_var)) == pytest.approx(expected, rel=1e-10)
+        assert float(jax.jit(exact.log_marginal)(kernel, x, y, noise_var)) == pytest.approx(
+            expected, rel=1e-10
+        )
 
 
 def test_prediction_is_the_gaussian_conditional():
@@ -55,6 +60,8 @@ def test_slopes_are_the_derivative_of_the_mean():
         kernel, x, y, noise_var = problem()
         posterior = exact.condition(kernel, x, y, noise_var)
         points = jnp.asarray(np.random.default_rng(1).normal(size=(5, 2)))
-        automatic = jax.jit(jax.vmap(jax.grad(lambda point: posterior(point[:, None])[0][0])))(points)
+        automatic = jax.jit(jax.vmap(jax.grad(lambda point: posterior(point[:, None])[0][0])))(
+            points
+        )
         slopes = exact.mean_slopes(posterior, points)
     np.testing.assert_allclose(slopes, automatic, rtol=1e-9, atol=1e-12)

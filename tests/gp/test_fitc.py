@@ -42,7 +42,9 @@ def test_equals_the_exact_gp_when_the_inducing_inputs_are_the_data():
         gp = eqx.tree_at(lambda g: g.zeta, gp, x)
         noise_var = jnp.full(len(y), 0.3**2)
         queries = jnp.asarray(np.random.default_rng(1).normal(size=(2, 9)))
-        assert float(evidence(gp, x, y)) == pytest.approx(float(exact.log_marginal(gp.kernel, x, y, noise_var)), rel=1e-4)
+        assert float(evidence(gp, x, y)) == pytest.approx(
+            float(exact.log_marginal(gp.kernel, x, y, noise_var)), rel=1e-4
+        )
         sparse = condition(gp, x, y)(queries)
         whole = exact.condition(gp.kernel, x, y, noise_var)(queries)
     np.testing.assert_allclose(sparse[0], whole[0], atol=2e-4)
@@ -58,7 +60,9 @@ def test_evidence_is_the_density_of_the_approximate_prior():
 
 
 def test_prediction_is_the_conditional_of_the_approximate_prior():
-    """Queries and data have one joint Gaussian; conditioning it by brute force gives mean and variance of each query."""
+    """Queries and data have one joint Gaussian; conditioning it by brute force gives mean and
+    variance of each query.
+    """
     with double_precision():
         gp, x, y = problem()
         queries = jnp.asarray(np.random.default_rng(2).normal(size=(4, 2)))
@@ -67,7 +71,9 @@ def test_prediction_is_the_conditional_of_the_approximate_prior():
         n = len(y)
         gain = joint[n:, :n] @ np.linalg.inv(joint[:n, :n] + 0.3**2 * np.eye(n))
     np.testing.assert_allclose(mean, gain @ np.asarray(y), rtol=1e-7, atol=1e-9)
-    np.testing.assert_allclose(variance, np.diag(joint[n:, n:] - gain @ joint[:n, n:]), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(
+        variance, np.diag(joint[n:, n:] - gain @ joint[:n, n:]), rtol=1e-7, atol=1e-9
+    )
 
 
 def test_evidence_gradient_agrees_with_finite_differences():

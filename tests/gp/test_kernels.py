@@ -20,7 +20,10 @@ PROFILES = {
 @pytest.mark.parametrize("kind", PROFILES)
 def test_cross_covariance_is_the_textbook_formula(kind):
     rng = np.random.default_rng(0)
-    a, b, lengthscales, std = rng.normal(size=(5, 3)), rng.normal(size=(4, 3)), np.array([0.5, 1.0, 3.0]), 0.7
+    a = rng.normal(size=(5, 3))
+    b = rng.normal(size=(4, 3))
+    lengthscales = np.array([0.5, 1.0, 3.0])
+    std = 0.7
     with double_precision():
         kernel = kind(jnp.log(std), jnp.log(lengthscales))
         computed = np.asarray(kernel.cross(jnp.asarray(a), jnp.asarray(b.T)))
@@ -35,7 +38,9 @@ def test_diagonal_equals_the_diagonal_of_the_gram_matrix(name):
     with double_precision():
         kernel = KERNELS[name](2, 1.3, 0.8)
         points = jnp.asarray(np.random.default_rng(1).normal(size=(6, 2)))
-        np.testing.assert_allclose(kernel.diag(points.T), jnp.diagonal(kernel.gram(points)), rtol=1e-7)
+        np.testing.assert_allclose(
+            kernel.diag(points.T), jnp.diagonal(kernel.gram(points)), rtol=1e-7
+        )
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -1,4 +1,6 @@
-"""The whitener against the factorisation it stands for, and its hand-written gradient against JAX's."""
+"""The whitener against the factorisation it stands for, and its hand-written gradient against
+JAX's.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -23,15 +25,18 @@ def test_whitens_the_covariance():
     with double_precision():
         matrix = covariance()
         white = whitener(matrix)
-        np.testing.assert_allclose(white @ matrix @ white.T, np.eye(5), atol=1e-5)  # up to the jitter
+        # up to the jitter
+        np.testing.assert_allclose(white @ matrix @ white.T, np.eye(5), atol=1e-5)
         np.testing.assert_allclose(white, plain(matrix), rtol=1e-12, atol=1e-14)
 
 
 def test_gradient_equals_automatic_differentiation():
     with double_precision():
         weights = jnp.asarray(np.random.default_rng(1).normal(size=(5, 5)))
-        by_hand, by_jax = (np.asarray(jax.grad(lambda m, f=f: jnp.sum(weights * f(m) ** 3))(covariance()))
-                           for f in (whitener, plain))
+        by_hand, by_jax = (
+            np.asarray(jax.grad(lambda m, f=f: jnp.sum(weights * f(m) ** 3))(covariance()))
+            for f in (whitener, plain)
+        )
     # a covariance is symmetric, so only the symmetric part of a gradient means anything
     np.testing.assert_allclose(by_hand, 0.5 * (by_jax + by_jax.T), rtol=1e-9, atol=1e-12)
 

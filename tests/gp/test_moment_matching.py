@@ -17,14 +17,21 @@ DRAWS = 200_000
 
 
 def posteriors(outputs=2, points=7, seed=0):
-    """One GP for each output, trained on different random targets at different places, of three inputs."""
+    """One GP for each output, trained on different random targets at different places, of three
+    inputs.
+    """
     rng = np.random.default_rng(seed)
 
     def one(_):
-        log_std, log_lengthscale = np.log(rng.uniform(0.7, 1.5)), np.log(rng.uniform(0.6, 2.0, 3))
+        log_std = np.log(rng.uniform(0.7, 1.5))
+        log_lengthscale = np.log(rng.uniform(0.6, 2.0, 3))
         kernel = SquaredExponential(jnp.asarray(log_std), jnp.asarray(log_lengthscale))
-        return condition(kernel, jnp.asarray(rng.normal(size=(points, 3))), jnp.asarray(rng.normal(size=points)),
-                         jnp.full(points, 0.05))
+        return condition(
+            kernel,
+            jnp.asarray(rng.normal(size=(points, 3))),
+            jnp.asarray(rng.normal(size=points)),
+            jnp.full(points, 0.05),
+        )
 
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *[one(d) for d in range(outputs)])
 
@@ -38,7 +45,8 @@ def gaussian(seed=1, scale=1.0):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_agrees_with_sampling_within_the_standard_error(seed):
     with double_precision():
-        gps, (mean, covariance, known) = posteriors(seed=seed), gaussian(seed)
+        gps = posteriors(seed=seed)
+        (mean, covariance, known) = gaussian(seed)
         found = match(gps, jnp.asarray(mean), jnp.asarray(covariance), jnp.asarray(known))
         rng = np.random.default_rng(7)
         x = rng.multivariate_normal(mean, covariance, DRAWS)
@@ -46,7 +54,8 @@ def test_agrees_with_sampling_within_the_standard_error(seed):
         at_mean, at_var = (np.asarray(part) for part in jax.vmap(lambda gp: gp(points))(gps))
     f = at_mean + np.sqrt(at_var) * rng.normal(size=at_mean.shape)
     assert_within_error(f, np.asarray(found.mean))
-    centred, x_centred = f - np.asarray(found.mean)[:, None], (x - mean).T
+    centred = f - np.asarray(found.mean)[:, None]
+    x_centred = (x - mean).T
     products = centred[:, None] * centred
     assert_within_error(products, np.asarray(found.covariance))
     assert_within_error(x_centred[:, None] * centred, np.asarray(found.cross))
@@ -59,7 +68,8 @@ def assert_within_error(draws, expected):
 
 def test_a_certain_input_gives_the_prediction_there():
     with double_precision():
-        gps, (mean, _, known) = posteriors(), gaussian()
+        gps = posteriors()
+        (mean, _, known) = gaussian()
         found = match(gps, jnp.asarray(mean), jnp.zeros((2, 2)), jnp.asarray(known))
         point = jnp.asarray(np.concatenate([mean, known]))[:, None]
         direct_mean, direct_var = jax.vmap(lambda gp: gp(point))(gps)
@@ -69,9 +79,12 @@ def test_a_certain_input_gives_the_prediction_there():
 
 
 def test_a_nearly_certain_input_is_linear_error_propagation_without_loss_of_digits():
-    """Cov[f] - variance at the mean -> J S J', Cov[x, f] -> S J', even where these are 1e-16 of the signal variance."""
+    """Cov[f] - variance at the mean -> J S J', Cov[x, f] -> S J', even where these are 1e-16 of the
+    signal variance.
+    """
     with double_precision():
-        gps, (mean, covariance, known) = posteriors(), gaussian(scale=1e-16)
+        gps = posteriors()
+        (mean, covariance, known) = gaussian(scale=1e-16)
         found = match(gps, jnp.asarray(mean), jnp.asarray(covariance), jnp.asarray(known))
         point = jnp.asarray(np.concatenate([mean, known]))[None]
         slopes = np.asarray(jax.vmap(lambda gp: mean_slopes(gp, point))(gps))[:, 0, :2]
@@ -85,8 +98,15 @@ def test_a_nearly_certain_input_is_linear_error_propagation_without_loss_of_digi
 def test_the_joint_covariance_is_positive_semidefinite(seed, scale):
     with double_precision():
         mean, covariance, known = gaussian(seed, scale)
-        found = match(posteriors(seed=seed), jnp.asarray(mean), jnp.asarray(covariance), jnp.asarray(known))
-    joint = np.block([[covariance, np.asarray(found.cross)], [np.asarray(found.cross).T, np.asarray(found.covariance)]])
+        found = match(
+            posteriors(seed=seed), jnp.asarray(mean), jnp.asarray(covariance), jnp.asarray(known)
+        )
+    joint = np.block(
+        [
+            [covariance, np.asarray(found.cross)],
+            [np.asarray(found.cross).T, np.asarray(found.covariance)],
+        ]
+    )
     np.testing.assert_allclose(joint, joint.T, rtol=1e-9, atol=1e-12)
     assert np.linalg.eigvalsh(joint).min() > -1e-9 * np.abs(joint).max()
 
@@ -94,7 +114,8 @@ def test_the_joint_covariance_is_positive_semidefinite(seed, scale):
 def test_a_very_uncertain_input_gives_the_prior():
     """Far wider than all length scales: the posterior is seen nowhere near its data."""
     with double_precision():
-        gps, (mean, _, known) = posteriors(), gaussian()
+        gps = posteriors()
+        (mean, _, known) = gaussian()
         found = match(gps, jnp.asarray(mean), 1e12 * jnp.eye(2), jnp.asarray(known))
         prior = np.exp(2 * np.asarray(gps.kernel.log_std))
     np.testing.assert_allclose(found.mean, 0.0, atol=1e-5)
@@ -103,18 +124,22 @@ def test_a_very_uncertain_input_gives_the_prior():
 
 def test_gradient_agrees_with_finite_differences():
     with double_precision():
-        gps, (mean, covariance, known) = posteriors(), gaussian()
+        gps = posteriors()
+        (mean, covariance, known) = gaussian()
         root = np.linalg.cholesky(covariance)
 
         @jax.jit
         def loss(mean, root):
-            found = match_moments(gps, mean, root @ root.T, jnp.asarray(known))
+            found = match_moments(gps, mean, root @ root.T, known=jnp.asarray(known))
             return sum(jnp.sum(jnp.cos(part)) for part in found)
 
         point = (jnp.asarray(mean), jnp.asarray(root))
         slopes = jax.jit(jax.grad(loss, argnums=(0, 1)))(*point)
         rng = np.random.default_rng(0)
         step = [jnp.asarray(rng.normal(size=part.shape)) for part in point]
-        ahead, behind = (loss(*(p + sign * 1e-6 * s for p, s in zip(point, step, strict=True))) for sign in (1, -1))
+        ahead, behind = (
+            loss(*(p + sign * 1e-6 * s for p, s in zip(point, step, strict=True)))
+            for sign in (1, -1)
+        )
         along = sum(float(jnp.sum(g * s)) for g, s in zip(slopes, step, strict=True))
     assert along == pytest.approx(float(ahead - behind) / 2e-6, rel=1e-6)

@@ -14,13 +14,18 @@ from prssm.gp.pseudo_data import PseudoData
 def make(seed=0):
     rng = np.random.default_rng(seed)
     kernel = SquaredExponential(jnp.log(jnp.asarray(1.2)), jnp.log(jnp.asarray([0.8, 1.5])))
-    return PseudoData(kernel, jnp.asarray(rng.normal(size=(6, 2))), jnp.asarray(rng.normal(size=6)),
-                      jnp.log(jnp.asarray(rng.uniform(0.1, 0.6, 6))))
+    return PseudoData(
+        kernel,
+        jnp.asarray(rng.normal(size=(6, 2))),
+        jnp.asarray(rng.normal(size=6)),
+        log_noise_std=jnp.log(jnp.asarray(rng.uniform(0.1, 0.6, 6))),
+    )
 
 
 def explicit(data):
     """Mean and covariance of q(z), and the prior's covariance."""
-    prior, noise = np.asarray(data.kernel.gram(data.zeta)), np.diag(np.asarray(data.noise_var()))
+    prior = np.asarray(data.kernel.gram(data.zeta))
+    noise = np.diag(np.asarray(data.noise_var()))
     gain = prior @ np.linalg.inv(prior + noise)
     return gain @ np.asarray(data.targets), prior - gain @ prior, prior
 
@@ -31,8 +36,13 @@ def test_kl_equals_the_closed_form():
         found = float(eqx.filter_jit(PseudoData.kl)(data))
         mean, covariance, prior = explicit(data)
     inverse = np.linalg.inv(prior)
-    expected = 0.5 * (np.trace(inverse @ covariance) + mean @ inverse @ mean - len(mean)
-                      + np.linalg.slogdet(prior)[1] - np.linalg.slogdet(covariance)[1])
+    expected = 0.5 * (
+        np.trace(inverse @ covariance)
+        + mean @ inverse @ mean
+        - len(mean)
+        + np.linalg.slogdet(prior)[1]
+        - np.linalg.slogdet(covariance)[1]
+    )
     assert found == pytest.approx(expected, rel=1e-8)
 
 

@@ -1,4 +1,6 @@
-"""The reduced-rank GP against the kernel, the definition of its functions, and numerical integrals."""
+"""The reduced-rank GP against the kernel, the definition of its functions, and numerical
+integrals.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -47,15 +49,24 @@ def test_the_expansion_is_the_kernel_inside_the_box():
     basis = BoxBasis(jnp.asarray([5.0, 6.0]), 16)
     a = np.random.default_rng(0).uniform(-1.5, 1.5, (30, 2))
     features = jax.jit(lambda b, points: b(points))(basis, jnp.asarray(a))
-    density = squared_exponential_density(basis.frequencies(), jnp.asarray(0.7), jnp.asarray([1.0, 1.4]))
-    np.testing.assert_allclose((features * density) @ features.T, kernel.gram(jnp.asarray(a)), atol=2e-3 * 0.49)
+    density = squared_exponential_density(
+        basis.frequencies(), jnp.asarray(0.7), jnp.asarray([1.0, 1.4])
+    )
+    np.testing.assert_allclose(
+        (features * density) @ features.T, kernel.gram(jnp.asarray(a)), atol=2e-3 * 0.49
+    )
 
 
 @pytest.mark.parametrize("omega", [0.0, 0.8, 2.5])
 def test_density_is_the_fourier_transform_of_the_kernel(omega):
-    std, lengthscale = 1.3, 0.6
-    transform = quad(lambda r: 2 * std**2 * np.exp(-0.5 * (r / lengthscale) ** 2) * np.cos(omega * r), 0.0, 10.0)[0]
-    density = squared_exponential_density(jnp.asarray([[omega]]), jnp.asarray(std), jnp.asarray([lengthscale]))
+    std = 1.3
+    lengthscale = 0.6
+    transform = quad(
+        lambda r: 2 * std**2 * np.exp(-0.5 * (r / lengthscale) ** 2) * np.cos(omega * r), 0.0, 10.0
+    )[0]
+    density = squared_exponential_density(
+        jnp.asarray([[omega]]), jnp.asarray(std), jnp.asarray([lengthscale])
+    )
     np.testing.assert_allclose(density, [transform], rtol=1e-7)
 
 
@@ -68,5 +79,6 @@ def test_no_dimension_gives_the_constant_one_with_signal_variance():
 
 
 def test_outer_runs_the_second_fastest():
-    a, b = np.arange(1.0, 4.0), np.array([1.0, 10.0])
+    a = np.arange(1.0, 4.0)
+    b = np.array([1.0, 10.0])
     np.testing.assert_array_equal(jax.vmap(outer)(a[None], b[None])[0], np.kron(a, b))

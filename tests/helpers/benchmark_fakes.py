@@ -1,4 +1,6 @@
-"""Small stand-ins for methods and data sets, so that the benchmark itself can be tested in milliseconds."""
+"""Small stand-ins for methods and data sets, so that the benchmark itself can be tested in
+milliseconds.
+"""
 
 import os
 import time
@@ -26,7 +28,9 @@ FITS: Counter[str] = Counter()  # how often each behaviour was trained, in this 
 
 @dataclass(frozen=True)
 class FakeConfig(Options):
-    behave: str = option("well", "what happens", choices=("well", "raise", "diverge", "overflow", "interrupt"))
+    behave: str = option(
+        "well", "what happens", choices=("well", "raise", "diverge", "overflow", "interrupt")
+    )
     offset: float = option(0.5, "what it predicts, in training deviations")
     iterations: int | None = option(50, "pretended", minimum=0)
     scheme: str = option("stochastic", "pretended", choices=("stochastic", "full"))
@@ -35,7 +39,9 @@ class FakeConfig(Options):
 
 
 class Fake(Estimator):
-    """Predicts `offset + seed / 100` training deviations above the training mean, with unit deviation."""
+    """Predicts `offset + seed / 100` training deviations above the training mean, with unit
+    deviation.
+    """
 
     name: ClassVar[str] = "fake"
     Config = FakeConfig
@@ -51,20 +57,30 @@ class Fake(Estimator):
             raise ZeroDivisionError("no\nluck")
         if self.config.behave == "interrupt":
             raise TrainingInterrupted("stopped")
-        self.training_ = TrainingLog(np.array([1, self.config.iterations]), np.array([[0.0, 1.0], [0.0, np.nan]]),
-                                     np.array([1.0, np.nan]), ("finished", "diverged at 2"), 0, 0.1)
+        self.training_ = TrainingLog(
+            np.array([1, self.config.iterations]),
+            np.array([[0.0, 1.0], [0.0, np.nan]]),
+            np.array([1.0, np.nan]),
+            outcomes=("finished", "diverged at 2"),
+            kept=0,
+            seconds=0.1,
+        )
 
     def findings(self) -> list[tuple[str, str]]:
         return [("Warm-up", str(self.warmup))]
 
-    def _simulate(self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int) -> Simulated:
+    def _simulate(
+        self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
+    ) -> Simulated:
         mean = np.full((len(u), y_start.shape[1]), self.config.offset + self.config.seed / 100)
         if self.config.behave == "diverge":
             mean[3:] = np.inf
         if self.config.behave == "overflow":
             mean[3:] = 1e200
         std = np.ones_like(mean)
-        return Simulated(mean, std, mean[None] + np.zeros((20, 1, 1)), mean, std)
+        return Simulated(
+            mean, std, mean[None] + np.zeros((20, 1, 1)), state_mean=mean, state_std=std
+        )
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {}, {}
@@ -75,12 +91,16 @@ class Fake(Estimator):
 @dataclass(frozen=True)
 class VariedConfig(Options):
     normalise: bool = option(True, "without it the prediction is 1 higher")
-    propagation: str = option("moment-matching", "with the mean it is 2 higher", choices=("moment-matching", "mean"))
+    propagation: str = option(
+        "moment-matching", "with the mean it is 2 higher", choices=("moment-matching", "mean")
+    )
     seed: int = option(0, "has no effect", minimum=0)
 
 
 class Varied(Fake):
-    """One of the methods that the paper ran in four settings; its prediction tells in which it was run."""
+    """One of the methods that the paper ran in four settings; its prediction tells in which it was
+    run.
+    """
 
     name: ClassVar[str] = "nigp"
     Config = VariedConfig
@@ -88,7 +108,9 @@ class Varied(Fake):
 
     def _fit(self, records: list[Record], session: Session) -> None: ...
 
-    def _simulate(self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int) -> Simulated:
+    def _simulate(
+        self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
+    ) -> Simulated:
         level = 1.0 * (not self.config.normalise) + 2.0 * (self.config.propagation == "mean")
         mean = np.full((len(u), y_start.shape[1]), level)
         return Simulated(mean, np.ones_like(mean))
@@ -106,14 +128,21 @@ def toy_data() -> tuple[Record, Record]:
 
 
 def install(monkeypatch: Any) -> None:
-    """Make `constant`, `linear` and `prssm` the methods (the last two fakes), and every public set the toy data."""
+    """Make `constant`, `linear` and `prssm` the methods (the last two fakes), and every public set
+    the toy data.
+    """
+
     def described(name: str) -> SimpleNamespace:
         if name not in ("toy", "skipping", "drives", "furnace"):
             raise DataError(f"unknown data set {name!r}. Known: toy, skipping, drives, furnace.")
         return SimpleNamespace(name=name, warm_up=3 if name == "skipping" else 0)
 
     fake = "benchmark_fakes:Fake"
-    monkeypatch.setattr(registry, "METHODS", {"constant": "prssm.models.constant:Constant", "linear": fake, "prssm": fake})
+    monkeypatch.setattr(
+        registry,
+        "METHODS",
+        {"constant": "prssm.models.constant:Constant", "linear": fake, "prssm": fake},
+    )
     monkeypatch.setattr("prssm.evaluation.benchmark.plan.METHODS", registry.METHODS)
     monkeypatch.setattr(catalogue, "describe", described)
     monkeypatch.setattr(catalogue, "load", lambda name: toy_data())
@@ -121,7 +150,9 @@ def install(monkeypatch: Any) -> None:
 
 
 def pretend(experiment: Experiment) -> Finished:
-    """A result without any work; remembers in FAKE_FOLDER who tried what. The first try of seed 0 takes very long."""
+    """A result without any work; remembers in FAKE_FOLDER who tried what. The first try of seed 0
+    takes very long.
+    """
     tries = Path(os.environ["FAKE_FOLDER"]) / experiment.key
     first = not tries.exists()
     with tries.open("a") as stream:

@@ -1,4 +1,6 @@
-"""One of two processes that train together: a whole run, then one that loses process 1. Started by test_processes."""
+"""One of two processes that train together: a whole run, then one that loses process 1. Started by
+test_processes.
+"""
 
 import os
 import sys
@@ -11,8 +13,17 @@ from prssm.foundation.errors import ProcessError
 from prssm.training import optimise
 from prssm.training.distributed import processes, store, watch
 
-TINY = {"latent_dim": 2, "inducing": 3, "samples": 2, "batch": 2, "horizon": 10, "recognition_window": 3,
-        "recognition_hidden": 4, "iterations": 20, "restarts": 1}
+TINY = {
+    "latent_dim": 2,
+    "inducing": 3,
+    "samples": 2,
+    "batch": 2,
+    "horizon": 10,
+    "recognition_window": 3,
+    "recognition_hidden": 4,
+    "iterations": 20,
+    "restarts": 1,
+}
 LOST_AT = 10
 
 
@@ -26,7 +37,9 @@ def main(folder: Path, port: str, process: int) -> None:
     processes.join(f"127.0.0.1:{port}", 2, process)
     told = processes.from_leader({"a": np.full(process + 2, 7 + process)})["a"]
     (folder / f"told{process}.txt").write_text(str(told.tolist()))
-    model = prssm.PRSSM("paper", **TINY).fit(log(), checkpoint=folder / f"whole{process}.checkpoint")
+    model = prssm.PRSSM("paper", **TINY).fit(
+        log(), checkpoint=folder / f"whole{process}.checkpoint"
+    )
     if store.leads():
         model.save(folder / "whole.prssm")
     advance = optimise.advance

@@ -18,35 +18,62 @@ MEANS = ("identity", "zero", "linear")
 
 def make_mean(name, dx, du, rng):
     if name == "linear":
-        return LinearMean(jnp.asarray(0.4 * rng.normal(size=(dx, dx + du))), jnp.asarray(0.1 * rng.normal(size=dx)))
+        return LinearMean(
+            jnp.asarray(0.4 * rng.normal(size=(dx, dx + du))),
+            jnp.asarray(0.1 * rng.normal(size=dx)),
+        )
     return {"identity": IdentityMean, "zero": ZeroMean}[name]()
 
 
-def make_transition(dx, du, points, kernel="squared-exponential", mean="identity", seed=0, z_std=0.1, process_std=0.05,
-                    covariance="diagonal", shared=False):
+def make_transition(
+    dx,
+    du,
+    points,
+    kernel="squared-exponential",
+    mean="identity",
+    seed=0,
+    z_std=0.1,
+    process_std=0.05,
+    covariance="diagonal",
+    shared=False,
+):
     rng = np.random.default_rng(seed)
     sets = 1 if shared else dx
     kernels = jax.vmap(lambda _: KERNELS[kernel](dx + du, 0.6, 1.2))(jnp.arange(sets))
     zeta = jnp.asarray(rng.uniform(-2, 2, (sets, points, dx + du)))
     if covariance == "diagonal":
-        inducing = DiagonalInducing(jnp.asarray(0.3 * rng.normal(size=(dx, points))), jnp.full((dx, points), np.log(z_std)))
+        inducing = DiagonalInducing(
+            jnp.asarray(0.3 * rng.normal(size=(dx, points))), jnp.full((dx, points), np.log(z_std))
+        )
     else:
         factor = 0.1 * rng.normal(size=(dx, points, points)) + np.log(z_std) * np.eye(points)
-        inducing = WhitenedInducing(jnp.asarray(0.3 * rng.normal(size=(dx, points))), jnp.asarray(factor))
-    return Transition(SparseGP(kernels, zeta, inducing), make_mean(mean, dx, du, rng), jnp.full(dx, np.log(process_std)))
+        inducing = WhitenedInducing(
+            jnp.asarray(0.3 * rng.normal(size=(dx, points))), jnp.asarray(factor)
+        )
+    return Transition(
+        SparseGP(kernels, zeta, inducing),
+        make_mean(mean, dx, du, rng=rng),
+        jnp.full(dx, np.log(process_std)),
+    )
 
 
 def make_inputs(dx, du, steps, batch, seed=1):
     rng = np.random.default_rng(seed)
-    return (jnp.asarray(rng.normal(size=(dx, batch))), jnp.asarray(rng.normal(size=(steps, du, batch))),
-            jnp.asarray(rng.normal(size=(steps, dx, batch))))
+    return (
+        jnp.asarray(rng.normal(size=(dx, batch))),
+        jnp.asarray(rng.normal(size=(steps, du, batch))),
+        jnp.asarray(rng.normal(size=(steps, dx, batch))),
+    )
 
 
 @partial(jax.jit, static_argnames="engine")
 def loss(transition, x1, u, eps, engine, draws=None):
     dynamics = transition.condition()
-    states = rollout(dynamics if draws is None else dynamics.drawn(draws), x1, u, eps, engine)
-    weights = jnp.cos(jnp.arange(states.size)).reshape(states.shape)  # every state matters, each differently
+    states = rollout(
+        dynamics if draws is None else dynamics.drawn(draws), x1, u, eps=eps, engine=engine
+    )
+    # every state matters, each differently
+    weights = jnp.cos(jnp.arange(states.size)).reshape(states.shape)
     return jnp.sum(weights * states**2)
 
 
@@ -54,15 +81,21 @@ value_and_slopes = jax.jit(jax.value_and_grad(loss, argnums=(0, 1, 2, 3)), stati
 
 
 def assert_equal_but_for_rounding(transition, points, got, expected):
-    """Sums over all points of products with K^-1 = W' W, whose entries are large where points of few dimensions crowd."""
+    """Sums over all points of products with K^-1 = W' W, whose entries are large where points of
+    few dimensions crowd.
+    """
     white = float(jnp.abs(transition.condition().gp.white).max())
     tolerance = 1e-9 + 100 * points * white**2 * np.finfo(float).eps
     for one, other in zip(*map(jax.tree.leaves, (got, expected)), strict=True):
-        np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance * (1 + float(np.abs(other).max(initial=0))))
+        np.testing.assert_allclose(
+            one, other, rtol=tolerance, atol=tolerance * (1 + float(np.abs(other).max(initial=0)))
+        )
 
 
 def need_native_library():
-    """Where there is a compiler these tests run, or fail; they are skipped only where there is none."""
+    """Where there is a compiler these tests run, or fail; they are skipped only where there is
+    none.
+    """
     if build.compiler() is None:
         pytest.skip("needs a C++ compiler")
     assert library.why_not() is None, library.why_not()

@@ -1,4 +1,6 @@
-"""A method whose training curve and free run are known in advance, so that a search can be checked by hand."""
+"""A method whose training curve and free run are known in advance, so that a search can be checked
+by hand.
+"""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -50,9 +52,18 @@ class Fake(Estimator):
             raise ZeroDivisionError("no\nluck")
         if config.behave == "interrupt":
             raise KeyboardInterrupt
-        self.training_ = TrainingLog(np.array([50]), np.zeros((1, 1)), np.zeros(1), ("finished",), 0, 0.1)
+        self.training_ = TrainingLog(
+            np.array([50]),
+            np.zeros((1, 1)),
+            np.zeros(1),
+            outcomes=("finished",),
+            kept=0,
+            seconds=0.1,
+        )
 
-    def _simulate(self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int) -> Simulated:
+    def _simulate(
+        self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
+    ) -> Simulated:
         mean = np.full((len(u), y_start.shape[1]), self.config.level + self.config.seed / 100)
         if self.config.behave == "diverge":
             mean[3:] = np.inf

@@ -25,7 +25,8 @@ from prssm.models.linear_ssm import LinearSSM
 
 
 def rotation(radius: float, angle: float) -> np.ndarray:
-    c, s = np.cos(angle), np.sin(angle)
+    c = np.cos(angle)
+    s = np.sin(angle)
     return radius * np.array([[c, s], [-s, c]])
 
 
@@ -36,8 +37,13 @@ def system(inputs: int = 1, outputs: int = 1, third: float | None = None) -> Lin
     A = np.zeros((order, order))
     A[:2, :2] = rotation(0.9, 0.5)
     A[2:, 2:] = third or 0.0
-    return LinearSystem(A, 1.0 + random.random((order, inputs)), 1.0 + random.random((outputs, order)),
-                        0.3 * random.standard_normal((outputs, inputs)), np.zeros(outputs))
+    return LinearSystem(
+        A,
+        1.0 + random.random((order, inputs)),
+        1.0 + random.random((outputs, order)),
+        D=0.3 * random.standard_normal((outputs, inputs)),
+        offset=np.zeros(outputs),
+    )
 
 
 def record_of(truth: LinearSystem, length: int, noise: float = 0.0, seed: int = 0) -> Record:
@@ -61,29 +67,36 @@ def fast(**options: object) -> LinearSSM:
 @pytest.mark.parametrize("length", [1, 2, 7, 1024, 1500])
 def test_doubling_equals_the_loop_over_time(length: int) -> None:
     random = np.random.default_rng(length)
-    A, drive, start = rotation(0.99, 0.3), random.standard_normal((2, length, 3)), random.standard_normal((2, 3))
+    A = rotation(0.99, 0.3)
+    drive = random.standard_normal((2, length, 3))
+    start = random.standard_normal((2, 3))
     expected = [start]
     for t in range(length - 1):
         expected.append(A @ expected[-1] + drive[:, t])
-    np.testing.assert_allclose(propagate(A, drive, start), np.stack(expected, axis=1), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(
+        propagate(A, drive, start), np.stack(expected, axis=1), rtol=1e-10, atol=1e-10
+    )
 
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(1, 5), st.integers(0, 10**6), st.floats(0.3, 1.0))
-def test_guard_draws_back_what_is_outside_and_keeps_the_rest(order: int, seed: int, limit: float) -> None:
+def test_guard_draws_back_what_is_outside_and_keeps_the_rest(
+    order: int, seed: int, limit: float
+) -> None:
     A = np.random.default_rng(seed).standard_normal((order, order))
     guarded = stabilised(A, limit)
     assert spectral_radius(guarded) <= limit
     inside = [pole for pole in np.linalg.eigvals(A) if abs(pole) <= limit]
     for pole in inside:
-        assert np.abs(np.linalg.eigvals(guarded) - pole).min() < 1e-4  # poles drawn to one place are ill-conditioned
+        # poles drawn to one place are ill-conditioned
+        assert np.abs(np.linalg.eigvals(guarded) - pole).min() < 1e-4
     np.testing.assert_array_equal(stabilised(guarded, limit), guarded)
 
 
 def test_refinement_from_an_unstable_start_ends_stable_and_better() -> None:
     truth = system()
     record = record_of(truth, 120, noise=0.1)
-    wild = LinearSystem(rotation(1.3, 0.6), truth.B, truth.C, truth.D, truth.offset)
+    wild = LinearSystem(rotation(1.3, 0.6), truth.B, truth.C, D=truth.D, offset=truth.offset)
     error, refined = refine(wild, [record])
     assert spectral_radius(refined.A) <= MAX_RADIUS
     assert error < 1.5 * record.y.size * 0.1**2
@@ -97,10 +110,16 @@ def test_gradient_equals_finite_differences_with_gaps() -> None:
     y[5:9, 0] = y[30, 1] = np.nan
     record = Record(np.random.default_rng(4).standard_normal((40, 2)), y)
     residual, jacobian = linearise(model, record)
-    at, step = _pack(model), 1e-6
-    differences = [squared_error(_unpack(at + d, model), [record]) - squared_error(_unpack(at - d, model), [record])
-                   for d in step * np.eye(at.size)]
-    np.testing.assert_allclose(-2.0 * jacobian.T @ residual, np.array(differences) / (2 * step), rtol=1e-5, atol=1e-6)
+    at = _pack(model)
+    step = 1e-6
+    differences = [
+        squared_error(_unpack(at + d, model), [record])
+        - squared_error(_unpack(at - d, model), [record])
+        for d in step * np.eye(at.size)
+    ]
+    np.testing.assert_allclose(
+        -2.0 * jacobian.T @ residual, np.array(differences) / (2 * step), rtol=1e-5, atol=1e-6
+    )
 
 
 def test_a_change_of_the_first_state_is_projected_out_of_the_jacobian() -> None:
@@ -112,9 +131,12 @@ def test_a_change_of_the_first_state_is_projected_out_of_the_jacobian() -> None:
 
 
 def test_nearest_run_is_the_least_squares_solution() -> None:
-    model, record = system(), record_of(system(), 60, noise=0.2)
+    model = system()
+    record = record_of(system(), 60, noise=0.2)
     x0, errors = model.nearest_run(record)
-    np.testing.assert_allclose(errors, (record.y - model.simulate(x0, record.u)[0]).ravel(), atol=1e-12)
+    np.testing.assert_allclose(
+        errors, (record.y - model.simulate(x0, record.u)[0]).ravel(), atol=1e-12
+    )
     for nudge in 1e-3 * np.eye(2):
         assert np.sum((record.y - model.simulate(x0 + nudge, record.u)[0]) ** 2) > np.sum(errors**2)
 
@@ -122,8 +144,13 @@ def test_nearest_run_is_the_least_squares_solution() -> None:
 # ---- identification ----
 
 
-@pytest.mark.parametrize(("inputs", "outputs", "third"), [(1, 1, None), (1, 1, 0.6), (2, 2, 0.6), (0, 1, None), (0, 2, 0.6)])
-def test_noise_free_data_give_back_the_system(inputs: int, outputs: int, third: float | None) -> None:
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "third"),
+    [(1, 1, None), (1, 1, 0.6), (2, 2, 0.6), (0, 1, None), (0, 2, 0.6)],
+)
+def test_noise_free_data_give_back_the_system(
+    inputs: int, outputs: int, third: float | None
+) -> None:
     truth = system(inputs, outputs, third)
     found = identify([record_of(truth, 150)], truth.order, starts=2, random_starts=0)
     np.testing.assert_allclose(poles(found.A), poles(truth.A), atol=1e-6)
@@ -152,13 +179,17 @@ def test_records_of_different_length_and_gaps_give_back_the_system() -> None:
 
 
 def test_error_of_the_estimate_agrees_with_the_noise() -> None:
-    """At a least-squares minimum, |error|^2 / noise^2 is chi-square with (values - parameters) degrees of freedom."""
-    truth, noise = system(), 0.2
+    """At a least-squares minimum, |error|^2 / noise^2 is chi-square with (values - parameters)
+    degrees of freedom.
+    """
+    truth = system()
+    noise = 0.2
     record = record_of(truth, 400, noise)
     freedom = 400 - (2 * 3 + 2)
     left = squared_error(identify([record], 2, starts=2, random_starts=0), [record]) / noise**2
     assert abs(left - freedom) < 4.0 * np.sqrt(2.0 * freedom)
-    assert left < squared_error(truth, [record]) / noise**2  # the minimum is below the truth's own error
+    # the minimum is below the truth's own error
+    assert left < squared_error(truth, [record]) / noise**2
 
 
 def test_states_are_uncorrelated_with_unit_variance() -> None:
@@ -174,7 +205,9 @@ def test_pole_limit_is_kept() -> None:
 
 def test_large_offset_is_dear() -> None:
     record = record_of(system(), 50, 0.1)
-    shifted = LinearSystem(*(getattr(system(), name) for name in "ABCD"), np.array([OFFSET_STD * 5.0]))
+    shifted = LinearSystem(
+        *(getattr(system(), name) for name in "ABCD"), np.array([OFFSET_STD * 5.0])
+    )
     factor = 1.0 + 25.0 / 50.0
     assert objective(shifted, [record]) == pytest.approx(squared_error(shifted, [record]) * factor)
 
@@ -218,16 +251,23 @@ def test_every_row_is_held_out_once_and_never_fitted_then(lengths: list[int]) ->
 
 def test_first_state_equals_the_gaussian_posterior() -> None:
     """Brute force: condition the joint Gaussian of x0 and the first outputs."""
-    model, random = system(outputs=2), np.random.default_rng(5)
-    prior = InitialState(mean=np.array([0.3, -0.2]), factor=np.array([[1.0, 0.0], [0.4, 0.7]]),
-                         error_std=np.array([0.5, 0.2]), correlation=np.array([0.8, 0.0]))
-    u, y = random.standard_normal((6, 1)), random.standard_normal((6, 2))
+    model = system(outputs=2)
+    random = np.random.default_rng(5)
+    prior = InitialState(
+        mean=np.array([0.3, -0.2]),
+        factor=np.array([[1.0, 0.0], [0.4, 0.7]]),
+        error_std=np.array([0.5, 0.2]),
+        correlation=np.array([0.8, 0.0]),
+    )
+    u = random.standard_normal((6, 1))
+    y = random.standard_normal((6, 2))
     y[2, 0] = np.nan
     x0, factor = prior.estimate(model, u, y)
     known = ~np.isnan(y)
     H = model.free_response(6)[known]
     time, output = np.nonzero(known)
-    lags, same = np.abs(time[:, None] - time), output[:, None] == output
+    lags = np.abs(time[:, None] - time)
+    same = output[:, None] == output
     R = np.where(same, prior.error_std[output] ** 2 * prior.correlation[output] ** lags, 0.0)
     P = prior.factor @ prior.factor.T
     gain = P @ H.T @ np.linalg.inv(H @ P @ H.T + R)
@@ -245,17 +285,22 @@ def test_without_outputs_the_run_starts_from_the_prior() -> None:
 
 
 def test_band_covers_at_its_level() -> None:
-    truth, noise, count = system(), 0.5, 1000
+    truth = system()
+    noise = 0.5
+    count = 1000
     model = fast(order=2).fit(record_of(truth, 2000, noise, seed=1))
     score = model.score(record_of(truth, count, noise, seed=2))
     for level in (0.5, 0.8, 0.95):
-        assert abs(score[f"coverage_{round(100 * level)}"] - level) < 3.0 * np.sqrt(level * (1 - level) / count)
+        assert abs(score[f"coverage_{round(100 * level)}"] - level) < 3.0 * np.sqrt(
+            level * (1 - level) / count
+        )
 
 
 def test_drawn_runs_have_the_moments_of_the_band() -> None:
     model = fast(order=2).fit(record_of(system(), 200, 0.3))
     model.start_ = replace(model.start_, correlation=np.array([0.9]))
-    run, count = model.simulate(record_of(system(), 40, 0.3, seed=7), samples=4000), 4000
+    run = model.simulate(record_of(system(), 40, 0.3, seed=7), samples=4000)
+    count = 4000
     assert np.abs(run.samples.mean(axis=0) - run.mean).max() < 5.0 * run.std.max() / np.sqrt(count)
     assert np.abs(run.samples.std(axis=0) / run.std - 1.0).max() < 5.0 / np.sqrt(2.0 * count)
     late = (run.samples - run.mean)[:, -2:, 0]
@@ -263,10 +308,13 @@ def test_drawn_runs_have_the_moments_of_the_band() -> None:
 
 
 def test_later_outputs_are_never_read() -> None:
-    model, record = fast(order=2).fit(record_of(system(), 120, 0.1)), record_of(system(), 60, 0.1, seed=9)
+    model = fast(order=2).fit(record_of(system(), 120, 0.1))
+    record = record_of(system(), 60, 0.1, seed=9)
     y = np.array(record.y)
     y[16:] = 99.0
-    np.testing.assert_array_equal(model.simulate(record).mean, model.simulate(Record(record.u, y)).mean)
+    np.testing.assert_array_equal(
+        model.simulate(record).mean, model.simulate(Record(record.u, y)).mean
+    )
 
 
 @pytest.mark.parametrize("inputs", [0, 2])
@@ -290,7 +338,9 @@ def test_short_record_and_lost_outputs_still_fit() -> None:
 
 
 @pytest.mark.recordings
-@pytest.mark.parametrize(("name", "bar"), [("ballbeam", 0.053), ("furnace", 1.20), ("dryer", 0.120)])
+@pytest.mark.parametrize(
+    ("name", "bar"), [("ballbeam", 0.053), ("furnace", 1.20), ("dryer", 0.120)]
+)
 def test_recordings_reach_the_linear_row(recordings, name: str, bar: float) -> None:
     from prssm.data.sets.catalogue import load
 

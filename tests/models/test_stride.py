@@ -47,7 +47,9 @@ def test_it_sees_no_more_than_the_warm_up(fitted):
     fresh = slow_lag(rows=503, seed=1)
     y = np.array(fresh.y)
     y[fitted.warmup :] = 1e6
-    np.testing.assert_array_equal(fitted.simulate(fresh.u, y).mean, fitted.simulate(fresh.u, fresh.y).mean)
+    np.testing.assert_array_equal(
+        fitted.simulate(fresh.u, y).mean, fitted.simulate(fresh.u, fresh.y).mean
+    )
 
 
 def test_files_keep_it_and_reports_tell_it(fitted, tmp_path):
@@ -59,12 +61,24 @@ def test_files_keep_it_and_reports_tell_it(fitted, tmp_path):
 
 def test_prssm_chooses_it_from_the_data_and_steps_over_as_many_rows():
     record = slow_lag(noise=1e-3)
-    model = prssm.PRSSM(complexity="linear", folds=0, restarts=1, members=1, iterations=0, linear_order=1, latent_dim=1,
-                        inducing=2, batch=2, horizon=20, recognition_hidden=2).fit(record)
+    model = prssm.PRSSM(
+        complexity="linear",
+        folds=0,
+        restarts=1,
+        members=1,
+        iterations=0,
+        linear_order=1,
+        latent_dim=1,
+        inducing=2,
+        batch=2,
+        horizon=20,
+        recognition_hidden=2,
+    ).fit(record)
     assert model.stride_ == 2  # as 2500 rows allow
     assert model.warmup == 2 * 16
     stepper = model.stepper()
-    x, outputs = stepper.start(record.u[:32], record.y[:32]), []
+    x = stepper.start(record.u[:32], record.y[:32])
+    outputs = []
     slow = thinned(record[:32], 2)
     np.testing.assert_allclose(x, Stepper(model.mixture_, model.scaler_).start(slow.u, slow.y))
     for t in range(0, 1000, 2):
@@ -72,7 +86,8 @@ def test_prssm_chooses_it_from_the_data_and_steps_over_as_many_rows():
         x = step.state
         outputs.append(step.output)
     run = model.simulate(record[:1000], samples=400)
-    # Samples without process noise differ by their first states; their mean is the run from the mean of those.
+    # Samples without process noise differ by their first states; their mean is the run from the
+    # mean of those.
     np.testing.assert_allclose(np.array(outputs)[50:], run.mean[100::2], atol=0.02 * record.y.std())
     with pytest.raises(DataError, match="starts from 32 samples, the record has no more than 30"):
         model.simulate(record[:30])

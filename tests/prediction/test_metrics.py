@@ -22,29 +22,43 @@ def test_errors_and_likelihood_of_two_steps():
     assert scores["fit_percent"] == pytest.approx(100 * (1 - np.sqrt(5) / np.sqrt(4.5)))
     by_hand = (norm.logpdf(1, 0, 1) + norm.logpdf(4, 2, 2)) / 2
     assert scores["log_likelihood"] == pytest.approx(by_hand)
-    assert scores["log_likelihood_scaled"] == pytest.approx((norm.logpdf(0.5, 0, 0.5) + norm.logpdf(2, 1, 1)) / 2)
+    assert scores["log_likelihood_scaled"] == pytest.approx(
+        (norm.logpdf(0.5, 0, 0.5) + norm.logpdf(2, 1, 1)) / 2
+    )
 
 
 def test_missing_measurements_do_not_count():
-    with_gap = evaluate([run([1.0, np.nan, 4.0], [0.0, 9.0, 2.0], [1.0, 1.0, 2.0])], np.array([1.0]))
+    with_gap = evaluate(
+        [run([1.0, np.nan, 4.0], [0.0, 9.0, 2.0], [1.0, 1.0, 2.0])], np.array([1.0])
+    )
     without = evaluate([run([1.0, 4.0], [0.0, 2.0], [1.0, 2.0])], np.array([1.0]))
     assert with_gap == pytest.approx(without)
 
 
 def test_records_are_pooled_by_steps():
-    scores = evaluate([run([1.0], [0.0], [1.0]), run([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0])], np.array([1.0]))
+    scores = evaluate(
+        [run([1.0], [0.0], [1.0]), run([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0])],
+        np.array([1.0]),
+    )
     assert scores["rmse"] == pytest.approx(0.5)
 
 
 def test_coverage_of_a_true_gaussian_is_the_nominal_level():
     count = 20_000
-    scores = evaluate([run(np.random.default_rng(0).normal(size=count), np.zeros(count), np.ones(count))], np.array([1.0]))
+    scores = evaluate(
+        [run(np.random.default_rng(0).normal(size=count), np.zeros(count), np.ones(count))],
+        np.array([1.0]),
+    )
     for level in (0.50, 0.80, 0.95):
-        assert abs(scores[f"coverage_{round(100 * level)}"] - level) < 4 * np.sqrt(level * (1 - level) / count)
+        assert abs(scores[f"coverage_{round(100 * level)}"] - level) < 4 * np.sqrt(
+            level * (1 - level) / count
+        )
 
 
 def test_horizons_count_the_first_steps_of_each_record():
-    scores = evaluate([run(np.r_[np.ones(30), np.full(70, 5.0)], np.zeros(100), np.ones(100))], np.array([1.0]))
+    scores = evaluate(
+        [run(np.r_[np.ones(30), np.full(70, 5.0)], np.zeros(100), np.ones(100))], np.array([1.0])
+    )
     assert scores["rmse_30"] == pytest.approx(1.0)
     assert scores["rmse_50"] == pytest.approx(np.sqrt((30 + 20 * 25) / 50))
 
@@ -63,11 +77,30 @@ def test_interval_has_the_level_it_says():
 
 
 def test_columns_carry_all_that_is_known():
-    prediction = Prediction(mean=np.zeros((3, 2)), std=np.ones((3, 2)), inputs=np.ones((3, 1)), measured=np.zeros((3, 2)),
-                            dt=0.5, input_names=("valve",), output_names=("p", "q"))
+    prediction = Prediction(
+        mean=np.zeros((3, 2)),
+        std=np.ones((3, 2)),
+        inputs=np.ones((3, 1)),
+        measured=np.zeros((3, 2)),
+        dt=0.5,
+        input_names=("valve",),
+        output_names=("p", "q"),
+    )
     columns = prediction.to_columns()
-    assert list(columns) == ["time", "valve", "p", "p_mean", "p_std", "p_lower95", "p_upper95",
-                             "q", "q_mean", "q_std", "q_lower95", "q_upper95"]
+    assert list(columns) == [
+        "time",
+        "valve",
+        "p",
+        "p_mean",
+        "p_std",
+        "p_lower95",
+        "p_upper95",
+        "q",
+        "q_mean",
+        "q_std",
+        "q_lower95",
+        "q_upper95",
+    ]
     np.testing.assert_allclose(columns["time"], [0.0, 0.5, 1.0])
     assert prediction.to_frame().shape == (3, 12)
 

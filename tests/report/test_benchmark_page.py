@@ -1,4 +1,6 @@
-"""Pages and figures of a benchmark: self-contained, escaped, with the command and the machine that made them."""
+"""Pages and figures of a benchmark: self-contained, escaped, with the command and the machine that
+made them.
+"""
 
 import re
 from dataclasses import replace
@@ -20,10 +22,10 @@ def told(monkeypatch, tmp_path):
     benchmark_fakes.install(monkeypatch)
     variants = chosen_variants(["prssm", "prssm:behave=raise"])
     planned = experiments(["drives"], variants, 2)
-    plans = [plan_figure(name, variant_of("prssm"), variants, 2) for name in FIGURES]
+    plans = [plan_figure(name, variant_of("prssm"), variants, seeds=2) for name in FIGURES]
     results = Results(tmp_path / "runs")
     run_all([*planned, *(e for plan in plans for e in plan.experiments())], results)
-    return Benchmark(planned, plans, results, "prssm benchmark --methods '<b>'")
+    return Benchmark(planned, plans, results, command="prssm benchmark --methods '<b>'")
 
 
 def test_html_stands_alone_and_is_escaped(told):
@@ -43,8 +45,14 @@ def test_pages_say_where_the_figures_come_from(told, tmp_path):
     assert all(path.stat().st_size > 0 for path in written)
     text = docs.read_text()
     record = told.records()[0]
-    for words in (told.command, record["machine"], record["versions"]["jax"], record["finished"][:10], "ICML 2018",
-                  "ZeroDivisionError: no luck"):
+    for words in (
+        told.command,
+        record["machine"],
+        record["versions"]["jax"],
+        record["finished"][:10],
+        "ICML 2018",
+        "ZeroDivisionError: no luck",
+    ):
         assert words in text
     assert "| PR-SSM (paper) | 0.492 (0.038) |" in text
     for plan in shown:
@@ -56,7 +64,12 @@ def test_pages_say_where_the_figures_come_from(told, tmp_path):
 def test_all_methods_have_a_panel_and_the_failed_one_says_why(told):
     (plan,) = [plan for plan in told.figures if plan.name == "drives-methods"]
     axes = [ax for ax in draw(plan, told.results).axes if ax.get_visible()]
-    assert [ax.get_title().split(",")[0] for ax in axes] == ["constant", "linear", "prssm", "prssm:behave=raise"]
+    assert [ax.get_title().split(",")[0] for ax in axes] == [
+        "constant",
+        "linear",
+        "prssm",
+        "prssm:behave=raise",
+    ]
     measured, mean = axes[2].lines[-2:]
     np.testing.assert_array_equal(measured.get_ydata(), np.arange(8.0))
     np.testing.assert_allclose(mean.get_ydata(), 0.5)
@@ -67,7 +80,9 @@ def test_learning_curves_are_mean_over_seeds(told):
     (plan,) = [plan for plan in told.figures if plan.name == "full-vs-stochastic"]
     left, _ = draw(plan, told.results).axes
     curves = {line.get_label(): line for line in left.lines}
-    assert set(curves) == {f"{scheme}, {part}" for scheme in ("full", "stochastic") for part in ("train", "test")}
+    assert set(curves) == {
+        f"{scheme}, {part}" for scheme in ("full", "stochastic") for part in ("train", "test")
+    }
     counts = sorted({e.variant.configuration()["iterations"] for e in plan.experiments()})
     np.testing.assert_array_equal(curves["full, test"].get_xdata(), counts)
     rmse = [np.sqrt(np.mean((np.arange(8.0) - offset) ** 2)) for offset in (0.5, 0.51)]
@@ -76,6 +91,8 @@ def test_learning_curves_are_mean_over_seeds(told):
 
 def test_a_figure_of_experiments_that_were_not_run_says_so(told, tmp_path):
     figure = draw(told.figures[0], Results(tmp_path / "empty"))
-    assert [text.get_text() for ax in figure.axes for text in ax.texts] == ["not run\nnothing stored to draw"] * 2
+    assert [text.get_text() for ax in figure.axes for text in ax.texts] == [
+        "not run\nnothing stored to draw"
+    ] * 2
     for plan in told.figures[1:]:
         draw(plan, Results(tmp_path / "empty"))

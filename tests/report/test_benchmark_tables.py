@@ -1,4 +1,6 @@
-"""The benchmark's tables: the numbers are the records', ours stand beside the paper's, and only complete rows are marked."""
+"""The benchmark's tables: the numbers are the records', ours stand beside the paper's, and only
+complete rows are marked.
+"""
 
 import csv
 import io
@@ -35,7 +37,11 @@ def test_ours_stand_beside_the_paper(ran):
     table = tables.rmse_table(*ran)
     assert table.header == ["", "drives", "toy"]
     assert [row[0] for row in table.rows][: len(SPECS)] == list(SPECS)
-    assert _row(table, "PR-SSM (paper)") == {"": "PR-SSM (paper)", "drives": "0.492 (0.038)", "toy": None}
+    assert _row(table, "PR-SSM (paper)") == {
+        "": "PR-SSM (paper)",
+        "drives": "0.492 (0.038)",
+        "toy": None,
+    }
     assert _row(table, "NIGP (paper)")["drives"] == "0.373 (0.000)"
     other = tables.rmse_table(*ran, published().settings["unnormalised-mean"])
     assert _row(other, "REVARB 2 (paper)")["drives"] == "0.282 (0.031)"
@@ -43,7 +49,10 @@ def test_ours_stand_beside_the_paper(ran):
 
 def test_mean_and_deviation_are_those_of_the_records(ran):
     planned, records = ran
-    values = [records[Experiment("toy", variant_of("prssm"), seed).key]["metrics"]["test"]["rmse"] for seed in range(3)]
+    values = [
+        records[Experiment("toy", variant_of("prssm"), seed).key]["metrics"]["test"]["rmse"]
+        for seed in range(3)
+    ]
     expected = f"{statistics.fmean(values):.3f} ({statistics.stdev(values):.3f})"
     assert _row(tables.rmse_table(planned, records), "prssm")["toy"] == expected
 
@@ -65,7 +74,9 @@ def test_failed_runs_are_counted_and_never_marked(ran):
     table = tables.rmse_table(planned, records)
     assert _row(table, "prssm:behave=raise")["toy"] == "no value, 3 of 3 failed"
     key = Experiment("toy", variant_of("prssm:offset=3.5"), 0).key
-    broken = records | {key: records[key] | {"outcome": "failed", "reason": "killed", "metrics": None}}
+    broken = records | {
+        key: records[key] | {"outcome": "failed", "reason": "killed", "metrics": None}
+    }
     table = tables.rmse_table(planned, broken)
     assert _row(table, "prssm:offset=3.5")["toy"].endswith(", 1 of 3 failed")
     labels = [row[0] for row in table.rows]
@@ -84,11 +95,16 @@ def test_coverage_and_likelihood(ran):
     planned, records = ran
     test = records[Experiment("toy", variant_of("constant"), 0).key]["metrics"]["test"]
     shares = [round(100 * test[f"coverage_{level}"]) for level in (50, 80, 95)]
-    assert _row(tables.coverage_table(planned, records), "constant")["toy"] == "{} / {} / {} %".format(*shares)
+    assert _row(tables.coverage_table(planned, records), "constant")[
+        "toy"
+    ] == "{} / {} / {} %".format(*shares)
     likelihood = tables.likelihood_table(planned, records)
     assert _row(likelihood, "constant")["toy"] == f"{test['log_likelihood_scaled']:.3f} (0.000)"
     assert _row(likelihood, "published PR-SSM code, rerun")["drives"] == "-2.83"
-    assert _row(tables.coverage_table(planned, records), "prssm:behave=raise")["toy"] == "no value, 3 of 3 failed"
+    assert (
+        _row(tables.coverage_table(planned, records), "prssm:behave=raise")["toy"]
+        == "no value, 3 of 3 failed"
+    )
     labels = [row[0] for row in likelihood.rows]
     assert (labels.index("prssm:offset=3.5"), 2) in likelihood.best  # higher is better
 
@@ -97,11 +113,22 @@ def test_cost_is_told_by_data_set_and_for_the_whole_row(ran):
     planned, records = ran
     row = _row(tables.cost_table(planned, records), "prssm")
     keys = [e.key for e in planned if e.variant.label == "prssm"]
-    assert row["all runs and sets"] == f"{sum(sum(records[key]['seconds'].values()) for key in keys):.1f}"
+    assert (
+        row["all runs and sets"]
+        == f"{sum(sum(records[key]['seconds'].values()) for key in keys):.1f}"
+    )
     assert row["device"] == records[keys[0]]["device"]
-    slow = {key: records[key] | {"seconds": {"fit": 7.0, "simulate_test": None}, "device": "abacus"} for key in keys}
+    slow = {
+        key: records[key] | {"seconds": {"fit": 7.0, "simulate_test": None}, "device": "abacus"}
+        for key in keys
+    }
     row = _row(tables.cost_table(planned, records | slow), "prssm")
-    assert (row["drives"], row["all runs and sets"], row["device"]) == ("7.0 (0.0)", "42.0", "abacus")  # 2 sets, 3 seeds
+    # 2 sets, 3 seeds
+    assert (row["drives"], row["all runs and sets"], row["device"]) == (
+        "7.0 (0.0)",
+        "42.0",
+        "abacus",
+    )
 
 
 def test_csv_has_every_experiment_with_its_metrics(ran):
@@ -115,8 +142,17 @@ def test_csv_has_every_experiment_with_its_metrics(ran):
     assert all(line["test_rmse"] == "" and "no luck" in line["reason"] for line in failed)
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.0731, "0.073"), (411.55, "411.6"), (0.0, "0.000"), (1.2e-4, "0.00012"),
-                                             (3.2e9, "3.2e+09"), (-2.834, "-2.834")])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0731, "0.073"),
+        (411.55, "411.6"),
+        (0.0, "0.000"),
+        (1.2e-4, "0.00012"),
+        (3.2e9, "3.2e+09"),
+        (-2.834, "-2.834"),
+    ],
+)
 def test_numbers_are_printed_as_in_the_paper(value, text):
     assert tables.mean_std(value, None) == f"{text} (-)"
 

@@ -1,4 +1,6 @@
-"""Watchers of a benchmark: every finished experiment is said once, with its figure or its reason."""
+"""Watchers of a benchmark: every finished experiment is said once, with its figure or its
+reason.
+"""
 
 import benchmark_fakes
 import pytest
@@ -19,4 +21,9 @@ def test_each_experiment_gets_a_line_on_standard_error(watcher, monkeypatch, tmp
     assert told.out == ""
     for seed, rmse in ((0, "3.775"), (1, "3.767")):
         assert told.err.count(f"toy prssm seed {seed}: test RMSE {rmse}") == 1
-        assert told.err.count(f"toy prssm:behave=raise seed {seed}: failed: ZeroDivisionError: no luck") == 1
+        assert (
+            told.err.count(
+                f"toy prssm:behave=raise seed {seed}: failed: ZeroDivisionError: no luck"
+            )
+            == 1
+        )

@@ -12,22 +12,29 @@ from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
 def texts(kind: str, scores: dict[str, float], baselines: tuple[ScoreRow, ...] = (), **more) -> str:
     train_rmse = more.pop("train_rmse", scores.get("rmse", 1.0))
     runs = [Run("test data", [], scores), Run("training data", [], {"rmse": train_rmse})]
-    notes = notes_about(runs, baselines, more.pop("log", None), more.pop("held_out", True))
+    notes = notes_about(runs, baselines, more.pop("log", None), held_out=more.pop("held_out", True))
     return " / ".join(note.text for note in notes if note.kind == kind)
 
 
-@pytest.mark.parametrize(("coverage", "kind", "part"), [
-    (0.60, "warning", "only 60%: do not trust the band"),
-    (0.85, "warning", "somewhat too narrow"),
-    (0.94, "good", "taken at its word"),
-    (1.00, "warning", "too wide"),
-])
+@pytest.mark.parametrize(
+    ("coverage", "kind", "part"),
+    [
+        (0.60, "warning", "only 60%: do not trust the band"),
+        (0.85, "warning", "somewhat too narrow"),
+        (0.94, "good", "taken at its word"),
+        (1.00, "warning", "too wide"),
+    ],
+)
 def test_the_band_is_judged(coverage: float, kind: str, part: str) -> None:
     assert part in texts(kind, {"rmse": 1.0, "coverage_95": coverage, "coverage_50": 0.9})
 
 
 def test_a_better_baseline_is_recommended_and_a_failed_one_named() -> None:
-    rows = (ScoreRow("constant", {"rmse": 2.0}), ScoreRow("linear", {"rmse": 0.5}), ScoreRow("other", {}, "failed: why"))
+    rows = (
+        ScoreRow("constant", {"rmse": 2.0}),
+        ScoreRow("linear", {"rmse": 0.5}),
+        ScoreRow("other", {}, "failed: why"),
+    )
     warnings = texts("warning", {"rmse": 1.0}, rows)
     assert "linear model is at least as good (RMSE 0.5 against 1): prefer it" in warnings
     assert "failed: why" in warnings
@@ -37,7 +44,14 @@ def test_a_better_baseline_is_recommended_and_a_failed_one_named() -> None:
 
 def test_overfitting_divergence_and_missing_test_data_are_said() -> None:
     outcomes = (CONVERGED, DIVERGED, CONVERGED)
-    log = TrainingLog(np.array([10]), np.zeros((3, 1)), np.array([1.0, np.nan, 0.0]), outcomes, 0, 1.0)
+    log = TrainingLog(
+        np.array([10]),
+        np.zeros((3, 1)),
+        np.array([1.0, np.nan, 0.0]),
+        outcomes=outcomes,
+        kept=0,
+        seconds=1.0,
+    )
     warnings = texts("warning", {"rmse": 3.0}, train_rmse=1.0, log=log, held_out=False)
     assert "3.0 times" in warnings
     assert "1 of 3 restarts diverged" in warnings
@@ -45,4 +59,6 @@ def test_overfitting_divergence_and_missing_test_data_are_said() -> None:
 
 
 def test_a_failed_run_is_not_called_better_than_a_baseline() -> None:
-    assert "prefer it" in texts("warning", {"rmse": float("nan")}, (ScoreRow("constant", {"rmse": 2.0}),))
+    assert "prefer it" in texts(
+        "warning", {"rmse": float("nan")}, (ScoreRow("constant", {"rmse": 2.0}),)
+    )

@@ -21,8 +21,14 @@ from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
 EVIL = "<script>alert('x')</script>\" onload=\"$\\frac"
 MATHS = "$\\nosuch$"  # matplotlib would take it for a formula, and fail
 CURVES = np.array([[-9.0, -5, -3, -2, -1], [-9.0, -8, -7, -6, -5], [-9.0, *[np.nan] * 4]])
-LOG = TrainingLog(np.arange(10, 60, 10), CURVES,
-                  np.array([-1.0, -5.0, np.nan]), (CONVERGED, CONVERGED, DIVERGED), 0, 12.5)
+LOG = TrainingLog(
+    np.arange(10, 60, 10),
+    CURVES,
+    np.array([-1.0, -5.0, np.nan]),
+    outcomes=(CONVERGED, CONVERGED, DIVERGED),
+    kept=0,
+    seconds=12.5,
+)
 
 
 class Page(HTMLParser):
@@ -57,17 +63,29 @@ class Page(HTMLParser):
 
 
 def fitted(names: tuple[str, ...], rows: int = 200) -> tuple[Constant, list[Run]]:
-    """A model with every optional part: latent states, a training curve, missing measurements, several outputs."""
+    """A model with every optional part: latent states, a training curve, missing measurements,
+    several outputs.
+    """
     noise = np.random.default_rng(0)
     y = noise.normal(size=(rows, len(names)))
     y[5:9, 0] = np.nan
-    record = Record(noise.normal(size=rows), y, 0.1, output_names=names, input_names=[EVIL], name=EVIL)
+    record = Record(
+        noise.normal(size=rows), y, 0.1, output_names=names, input_names=[EVIL], name=EVIL
+    )
     model = Constant().fit(record[: rows // 2])
     model.training_ = LOG
-    runs = compare(model, [record[: rows // 2]], [record[rows // 2:]]).runs
-    states = {"state_mean": noise.normal(size=(rows // 2, 3)), "state_std": np.ones((rows // 2, 3)), "warmup": 4}
-    return model, [dataclasses.replace(run, predictions=[dataclasses.replace(p, **states) for p in run.predictions])
-                   for run in runs]
+    runs = compare(model, [record[: rows // 2]], [record[rows // 2 :]]).runs
+    states = {
+        "state_mean": noise.normal(size=(rows // 2, 3)),
+        "state_std": np.ones((rows // 2, 3)),
+        "warmup": 4,
+    }
+    return model, [
+        dataclasses.replace(
+            run, predictions=[dataclasses.replace(p, **states) for p in run.predictions]
+        )
+        for run in runs
+    ]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -83,8 +101,17 @@ def only_the_constant() -> None:
 def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Page, list[Run]]:
     model, runs = fitted((EVIL, MATHS))
     path = tmp_path_factory.mktemp("report") / "new" / "report.html"
-    write_report(path, model, runs, [ScoreRow("linear", {"rmse": 0.123456, "fit_percent": 12.34}), ScoreRow("x", {}, EVIL)],
-                 title=EVIL, data=EVIL)
+    write_report(
+        path,
+        model,
+        runs,
+        baselines=[
+            ScoreRow("linear", {"rmse": 0.123456, "fit_percent": 12.34}),
+            ScoreRow("x", {}, EVIL),
+        ],
+        title=EVIL,
+        data=EVIL,
+    )
     text = path.read_text(encoding="utf-8")
     assert len(text) < 2_000_000
     return Page(text), runs
@@ -94,7 +121,9 @@ def test_nothing_is_fetched_from_anywhere(page: tuple[Page, list[Run]]) -> None:
     for _tag, attributes in page[0].tags:
         for name in ("src", "href", "data", "action", "srcset", "style"):
             assert attributes.get(name, "data:").startswith("data:")
-    assert {tag for tag, _ in page[0].tags}.isdisjoint({"script", "link", "iframe", "object", "embed", "base"})
+    assert {tag for tag, _ in page[0].tags}.isdisjoint(
+        {"script", "link", "iframe", "object", "embed", "base"}
+    )
 
 
 def test_names_cannot_become_markup(page: tuple[Page, list[Run]]) -> None:
@@ -107,8 +136,16 @@ def test_names_cannot_become_markup(page: tuple[Page, list[Run]]) -> None:
 
 def test_numbers_in_the_tables_are_the_scores(page: tuple[Page, list[Run]]) -> None:
     parsed, (test, train) = page
-    expected = [format(test.scores[key], METRICS[key].format)
-                for key in ("rmse", "rmse_after_warmup", "fit_percent", "log_likelihood_scaled", "coverage_95")]
+    expected = [
+        format(test.scores[key], METRICS[key].format)
+        for key in (
+            "rmse",
+            "rmse_after_warmup",
+            "fit_percent",
+            "log_likelihood_scaled",
+            "coverage_95",
+        )
+    ]
     assert parsed.row("constant")[1:6] == expected
     assert parsed.row("linear")[1:4] == ["0.1235", "n/a", "12.3"]
     assert parsed.row("x")[-1] == EVIL
@@ -119,9 +156,16 @@ def test_numbers_in_the_tables_are_the_scores(page: tuple[Page, list[Run]]) -> N
 
 
 def test_every_figure_is_there_and_can_be_drawn(page: tuple[Page, list[Run]]) -> None:
-    images = {attributes["alt"]: attributes["src"] for tag, attributes in page[0].tags if tag == "img"}
-    assert {"residuals over time", "observed against promised coverage", "latent states with band",
-            "training objective over iterations", f"free run over {EVIL}"} <= set(images)
+    images = {
+        attributes["alt"]: attributes["src"] for tag, attributes in page[0].tags if tag == "img"
+    }
+    assert {
+        "residuals over time",
+        "observed against promised coverage",
+        "latent states with band",
+        "training objective over iterations",
+        f"free run over {EVIL}",
+    } <= set(images)
     for source in images.values():
         head, _, content = source.partition(",")
         assert head == "data:image/svg+xml;base64"
@@ -143,7 +187,11 @@ def test_a_long_recording_stays_small(tmp_path: Path) -> None:
 def test_a_model_without_states_curve_or_test_data(tmp_path: Path) -> None:
     model = Constant().fit(Record(np.arange(30.0), np.sin(np.arange(30.0))))
     comparison = compare(model, [Record(np.arange(30.0), np.sin(np.arange(30.0)))], [])
-    parsed = Page(write_report(tmp_path / "r.html", model, comparison.runs, comparison.baselines).read_text())
+    parsed = Page(
+        write_report(
+            tmp_path / "r.html", model, comparison.runs, baselines=comparison.baselines
+        ).read_text()
+    )
     assert "No data was kept back" in parsed.words
     assert "Latent states" not in parsed.words
 

@@ -1,4 +1,6 @@
-"""Tables: the best is marked by the metric's own direction, and every form carries the same numbers."""
+"""Tables: the best is marked by the metric's own direction, and every form carries the same
+numbers.
+"""
 
 import csv
 import io
@@ -44,7 +46,9 @@ def test_nothing_is_best_alone() -> None:
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=6))
 def test_marked_cells_are_the_minimum(values: list[float]) -> None:
-    table = score_table([ScoreRow(str(i), {"rmse": v}) for i, v in enumerate(values)], metrics=["rmse"])
+    table = score_table(
+        [ScoreRow(str(i), {"rmse": v}) for i, v in enumerate(values)], metrics=["rmse"]
+    )
     assert {i for i, _ in table.best} == {i for i, v in enumerate(values) if v == min(values)}
 
 
@@ -56,18 +60,22 @@ def test_a_failed_method_is_a_row_with_its_reason() -> None:
 
 @given(st.lists(st.floats(), min_size=1, max_size=5))
 def test_csv_keeps_every_digit(values: list[float]) -> None:
-    table = Table("t", ["name", "value"], [["a,\"b", value] for value in values])
+    table = Table("t", ["name", "value"], [['a,"b', value] for value in values])
     read = list(csv.reader(io.StringIO(to_csv(table))))[1:]
-    assert [row[0] for row in read] == ["a,\"b"] * len(values)
+    assert [row[0] for row in read] == ['a,"b'] * len(values)
     assert [row[1] for row in read] == [repr(v) if math.isfinite(v) else "" for v in values]
 
 
 def test_markdown_aligns_escapes_and_marks() -> None:
-    text = to_markdown(Table("t", ["a|b", "x"], [["p", 1.0], ["q", 2.0]], {1: ".2f"}, frozenset({(0, 1)})))
+    text = to_markdown(
+        Table("t", ["a|b", "x"], [["p", 1.0], ["q", 2.0]], {1: ".2f"}, frozenset({(0, 1)}))
+    )
     assert text.splitlines() == ["| a\\|b | x |", "|---|---:|", "| p | **1.00** |", "| q | 2.00 |"]
 
 
-def test_printed_table_takes_names_literally_and_does_not_fold(capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_table_takes_names_literally_and_does_not_fold(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     long_text = "[red]no markup[/red] " + "word " * 25
     print_table(Table("title", ["a", "b"], [["x", long_text], ["y", 0.5]]))
     out = capsys.readouterr().out

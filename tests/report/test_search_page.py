@@ -18,7 +18,13 @@ from prssm.report.search.tables import chosen_table, found_table, unfinished_tab
 @pytest.fixture
 def found(monkeypatch, tmp_path):
     search_fakes.install(monkeypatch)
-    over = ["method=fake,constant", "level=0,1", "behave=well,raise", "rate=0.1..0.3:0.1", "seed=0..1"]
+    over = [
+        "method=fake,constant",
+        "level=0,1",
+        "behave=well,raise",
+        "rate=0.1..0.3:0.1",
+        "seed=0..1",
+    ]
     return search(search_fakes.toy(), over, out=tmp_path)
 
 
@@ -29,7 +35,8 @@ def test_the_best_comes_first_and_the_simple_model_last(found):
     assert rmse == sorted(rmse)
     assert table.rows[-1][0] == "constant"
     assert table.rows[1][1:6] == ["fake", "0", "well", "0.1", "2 of 2"]
-    assert rmse[1] == pytest.approx(0.5 + 0.5 * 1.0001**0.5)  # the mean over the predictions 0 and 0.01
+    # the mean over the predictions 0 and 0.01
+    assert rmse[1] == pytest.approx(0.5 + 0.5 * 1.0001**0.5)
     short = found_table(found, 2)
     assert len(short.rows) == 3
     assert "(first 2 of 7)" in short.title
@@ -40,18 +47,21 @@ def test_what_failed_is_told_with_its_reason(found):
     table = unfinished_table(found)
     assert len(table.rows) == 12
     assert table.rows[0][1:] == ["failed", "ZeroDivisionError: no luck"]
-    assert verdict(found.records[-1]).startswith("held-out RMSE ") or verdict(found.records[-1]).startswith("failed: ")
+    assert verdict(found.records[-1]).startswith("held-out RMSE ") or verdict(
+        found.records[-1]
+    ).startswith("failed: ")
 
 
 def test_all_files_are_written_and_the_page_stands_alone(found, tmp_path):
-    chosen = refit(tmp_path, found.best, [search_fakes.toy()], [search_fakes.toy(40)])
+    chosen = refit(tmp_path, found.best, [search_fakes.toy()], test=[search_fakes.toy(40)])
     page, picture, table = write_pages(tmp_path, found, chosen, "prssm search <log> --over ...")
     text = page.read_text()
     HTMLParser().feed(text)
     assert "prssm search &lt;log&gt;" in text
     assert not re.search(r"(src|href)=\"(?!data:)", text)
     assert "ZeroDivisionError" in text
-    assert [row[0] for row in chosen_table(chosen).rows] == ["constant"]  # the constant itself was chosen
+    # the constant itself was chosen
+    assert [row[0] for row in chosen_table(chosen).rows] == ["constant"]
     assert picture.read_bytes().startswith(b"\x89PNG")
     rows = list(csv.DictReader(table.read_text().splitlines()))
     assert len(rows) == 27  # 12 + 12 of the fake, 2 of the constant, 1 for comparison
@@ -60,7 +70,13 @@ def test_all_files_are_written_and_the_page_stands_alone(found, tmp_path):
 
 def test_the_figure_has_a_panel_for_each_option_and_the_best_so_far(monkeypatch, tmp_path):
     search_fakes.install(monkeypatch)
-    found = search(search_fakes.toy(), ["rate=0.001..1:log", "level=0..3"], out=tmp_path, base=Base("fake"), trials=8)
+    found = search(
+        search_fakes.toy(),
+        ["rate=0.001..1:log", "level=0..3"],
+        out=tmp_path,
+        base=Base("fake"),
+        trials=8,
+    )
     course, rate, level = draw_search(found).axes
     (best,) = [line for line in course.lines if line.get_label() == "best so far"]
     scores = [record["metrics"]["nrmse"] for record in found.records if not record["baseline"]]

@@ -13,7 +13,8 @@ def test_gives_what_was_drawn_and_reads_one_chunk_ahead():
         drawn.append((key, first))
         return f"{key} {first}"
 
-    feed, key = Feed(draw, 10), "a"
+    feed = Feed(draw, 10)
+    key = "a"
     assert [feed.chunk(key, first).chunk for first in (0, 10, 20)] == ["a 0", "a 10", "a 20"]
     assert feed.chunk("b", 0).chunk == "b 0"  # another key: what was read ahead is of no use
     assert feed.chunk("b", 50).chunk == "b 50"  # nor is it where iterations are skipped
@@ -23,7 +24,8 @@ def test_gives_what_was_drawn_and_reads_one_chunk_ahead():
 
 def test_waiting_is_what_reading_takes_beyond_computing():
     pause = threading.Event()
-    feed, key = Feed(lambda key, first: pause.wait(0.2), 1), "a"
+    feed = Feed(lambda key, first: pause.wait(0.2), 1)
+    key = "a"
     feed.chunk(key, 0)
     first = feed.waited
     assert first >= 0.19

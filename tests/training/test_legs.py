@@ -1,4 +1,6 @@
-"""Training in legs: phases hold what they say, a plateau ends it, and an interrupted run ends as if it had not been."""
+"""Training in legs: phases hold what they say, a plateau ends it, and an interrupted run ends as if
+it had not been.
+"""
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,7 +15,8 @@ from prssm.training.session import Session, Silent
 
 def valley(parameters, centre):
     """Rosenbrock's curved valley, turned over: its top is at (centre, centre^2)."""
-    x, y = parameters["x"], parameters["y"]
+    x = parameters["x"]
+    y = parameters["y"]
     return -((centre - x) ** 2) - 100.0 * (y - x**2) ** 2
 
 
@@ -36,7 +39,15 @@ class Interrupting(Silent):
 def run(phases, checkpoint=None, resume=False, watcher=None, least_gain=0.0, starts=STARTS):
     with double_precision():
         session = Session(watcher or Silent(), checkpoint, resume)
-        return train(valley, starts, (jnp.asarray(1.5),), phases, least_gain, session, "id")
+        return train(
+            valley,
+            starts,
+            (jnp.asarray(1.5),),
+            phases=phases,
+            least_gain=least_gain,
+            session=session,
+            fingerprint="id",
+        )
 
 
 def test_reaches_the_top_from_the_best_start(monkeypatch):
@@ -49,8 +60,10 @@ def test_reaches_the_top_from_the_best_start(monkeypatch):
 
 
 def test_equal_limits_hold_a_parameter():
-    parameters, _ = run([Phase(50, {"x": 0.5, "y": -np.inf}, {"x": 0.5, "y": np.inf})],
-                        starts={"x": np.array([0.5]), "y": np.array([3.0])})
+    parameters, _ = run(
+        [Phase(50, {"x": 0.5, "y": -np.inf}, {"x": 0.5, "y": np.inf})],
+        starts={"x": np.array([0.5]), "y": np.array([3.0])},
+    )
     assert parameters["x"] == 0.5
     np.testing.assert_allclose(parameters["y"], 0.25, atol=1e-5)
 

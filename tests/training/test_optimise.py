@@ -25,8 +25,15 @@ def hill(parameters, data, key, weight):
 
 def run(start, data, iterations=300, seed=0, session=None):
     with double_precision():
-        return optimise(hill, {"x": jnp.asarray(start)}, jnp.asarray(data), Schedule(iterations, 0.05, 0.05),
-                        jax.random.key(seed), session or Session(Silent()), "test")
+        return optimise(
+            hill,
+            {"x": jnp.asarray(start)},
+            jnp.asarray(data),
+            schedule=Schedule(iterations, 0.05, 0.05),
+            key=jax.random.key(seed),
+            session=session or Session(Silent()),
+            fingerprint="test",
+        )
 
 
 def test_finds_the_maximum_and_keeps_the_best_restart():
@@ -66,9 +73,13 @@ class StopAfter(Silent):
 
 @pytest.mark.parametrize("at", [10, 50])
 def test_interrupted_and_resumed_ends_like_an_uninterrupted_run(tmp_path: Path, at):
-    start, goal, file = [[0.0], [2.0]], [1.0], tmp_path / "run.checkpoint"
+    start = [[0.0], [2.0]]
+    goal = [1.0]
+    file = tmp_path / "run.checkpoint"
     whole, whole_log = run(start, goal, 100)
-    with pytest.raises(TrainingInterrupted, match=f"iteration {at} of 100; resume from .*run.checkpoint"):
+    with pytest.raises(
+        TrainingInterrupted, match=f"iteration {at} of 100; resume from .*run.checkpoint"
+    ):
         run(start, goal, 100, session=Session(StopAfter(at), file))
     resumed, log = run(start, goal, 100, session=Session(Silent(), file, resume=True))
     np.testing.assert_array_equal(resumed["x"], whole["x"])
@@ -80,8 +91,15 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path):
     file = tmp_path / "run.checkpoint"
     run([[0.0]], [1.0], 10, session=Session(Silent(), file))
     with double_precision(), pytest.raises(ModelFileError, match="other data or options"):
-        optimise(hill, {"x": jnp.zeros((1, 1))}, jnp.ones(1), Schedule(10, 0.05, 0.05), jax.random.key(0),
-                 Session(Silent(), file, resume=True), "another")
+        optimise(
+            hill,
+            {"x": jnp.zeros((1, 1))},
+            jnp.ones(1),
+            schedule=Schedule(10, 0.05, 0.05),
+            key=jax.random.key(0),
+            session=Session(Silent(), file, resume=True),
+            fingerprint="another",
+        )
 
 
 def test_a_checkpoint_is_written_while_training(tmp_path: Path):
@@ -97,7 +115,7 @@ def test_a_checkpoint_is_written_while_training(tmp_path: Path):
 
 
 def test_equal_seeds_give_equal_runs_and_other_seeds_others():
-    first, second, other = (run([[0.0]], [1.0], 20, seed)[1].objective for seed in (0, 0, 1))
+    first, second, other = (run([[0.0]], [1.0], 20, seed=seed)[1].objective for seed in (0, 0, 1))
     np.testing.assert_array_equal(first, second)
     assert not np.array_equal(first, other)
 
@@ -123,7 +141,8 @@ def test_the_schedule_falls_along_a_cosine_and_brings_in_the_regulariser():
         weights = [float(plan.weight(jnp.asarray(i))) for i in (0, 24, 49, 99)]
         assert rates == pytest.approx([0.1, 0.055, 0.01])
         assert weights == pytest.approx([0.02, 0.5, 1.0, 1.0])
-        assert float(Schedule(100, 0.1, 0.1).weight(jnp.asarray(0))) == 1.0  # no warm-up: full weight at once
+        # no warm-up: full weight at once
+        assert float(Schedule(100, 0.1, 0.1).weight(jnp.asarray(0))) == 1.0
 
 
 def test_the_regulariser_weight_reaches_the_objective_and_restarts_are_compared_at_full_weight():
@@ -135,7 +154,8 @@ def test_the_regulariser_weight_reaches_the_objective_and_restarts_are_compared_
         rest = (jax.random.key(0), Session(Silent()), "test")
         warming, log = optimise(pulled, *args, Schedule(300, 0.05, 0.05, warmup=10**9), *rest)
         full, _ = optimise(pulled, *args, Schedule(300, 0.05, 0.001), *rest)
-    assert float(warming["x"][0]) == pytest.approx(2.0, abs=0.05)  # the regulariser has hardly begun
+    # the regulariser has hardly begun
+    assert float(warming["x"][0]) == pytest.approx(2.0, abs=0.05)
     assert float(full["x"][0]) == pytest.approx(1.0, abs=0.02)
     assert log.final[0] == pytest.approx(-((warming["x"][0] - 2.0) ** 2) - warming["x"][0] ** 2)
 
@@ -145,6 +165,14 @@ def test_a_steep_gradient_is_clipped():
         return -1e6 * jnp.sum(jnp.abs(parameters["x"] - data))
 
     with double_precision():
-        moving, _ = optimise(cliff, {"x": jnp.zeros((1, 1))}, jnp.ones(1), Schedule(1, 0.05, 0.05, clip=1e-6),
-                             jax.random.key(0), Session(Silent()), "c")
-    assert 0.04 < float(moving["x"][0]) < 0.0499  # Adam's epsilon (1e-8) shows against a gradient of norm 1e-6, not of 1e6
+        moving, _ = optimise(
+            cliff,
+            {"x": jnp.zeros((1, 1))},
+            jnp.ones(1),
+            schedule=Schedule(1, 0.05, 0.05, clip=1e-6),
+            key=jax.random.key(0),
+            session=Session(Silent()),
+            fingerprint="c",
+        )
+    # Adam's epsilon (1e-8) shows against a gradient of norm 1e-6, not of 1e6
+    assert 0.04 < float(moving["x"][0]) < 0.0499

@@ -1,6 +1,7 @@
 """`prssm`: the commands, and the one place where an error becomes a line and an exit code.
 
-Exit codes: 0 done, 2 something the user can mend, 1 a bug of ours, 130 stopped by Ctrl-C, 143 stopped by SIGTERM.
+Exit codes: 0 done, 2 something the user can mend, 1 a bug of ours, 130 stopped by Ctrl-C, 143
+stopped by SIGTERM.
 """
 
 import os
@@ -25,12 +26,15 @@ from prssm.cli.signals import SIGTERM_CODE, sigterm_interrupts, terminated
 from prssm.cli.words import explained, note
 from prssm.foundation.errors import PrssmError
 
-USER_ERROR, BUG, INTERRUPTED = 2, 1, 130
+USER_ERROR = 2
+BUG = 1
+INTERRUPTED = 130
 
 app = App(
     name="prssm",
     help="Learn a simulator with honest error bars from the logs of a dynamical system.",
-    help_epilogue="prssm COMMAND --help explains a command. With --debug, anywhere, an error shows where it arose.",
+    help_epilogue="prssm COMMAND --help explains a command. With --debug, anywhere, an error shows "
+    "where it arose.",
     help_format="plaintext",
     version=__version__,
     suppress_keyboard_interrupt=False,
@@ -40,7 +44,9 @@ for command in (fit, convert, simulate, score, search, datasets, methods, benchm
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; the exit code is returned. Errors become one line on standard error, unless --debug."""
+    """Run one command line; the exit code is returned. Errors become one line on standard error,
+    unless --debug.
+    """
     words = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]
@@ -57,7 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         line, code = outcome(error)
         if (watch := sys.modules.get("prssm.training.distributed.watch")) is not None:
-            watch.leave(line, code)  # one of several processes ends at once, and the others hear why
+            # one of several processes ends at once, and the others hear why
+            watch.leave(line, code)
         note(line)
         return code
 
@@ -72,7 +79,11 @@ def outcome(error: BaseException) -> tuple[str, int]:
         return str(error), USER_ERROR
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}", USER_ERROR
-    return f"this is a bug, please report it: {type(error).__name__}: {error}; --debug shows where it arose", BUG
+    return (
+        f"this is a bug, please report it: {type(error).__name__}: {error}; --debug shows where it "
+        "arose",
+        BUG,
+    )
 
 
 if __name__ == "__main__":

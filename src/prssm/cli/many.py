@@ -1,4 +1,6 @@
-"""`prssm fit` on many devices and in several processes: from the words of a command line to a run that joins."""
+"""`prssm fit` on many devices and in several processes: from the words of a command line to a run
+that joins.
+"""
 
 from typing import Any
 
@@ -6,12 +8,19 @@ from prssm.foundation.errors import OptionError
 
 
 def join(merged: dict[str, Any]) -> None:
-    """Become one of several processes where the settings say so; must come before JAX computes anything."""
-    coordinator, processes, process = (merged[name] for name in ("coordinator", "processes", "process"))
+    """Become one of several processes where the settings say so; must come before JAX computes
+    anything.
+    """
+    coordinator, processes, process = (
+        merged[name] for name in ("coordinator", "processes", "process")
+    )
     if coordinator is None:
         for name, value in (("processes", processes), ("process", process)):
             if value is not None:
-                raise OptionError(f"--{name}: expected together with --coordinator host:port (or auto), got it alone")
+                raise OptionError(
+                    f"--{name}: expected together with --coordinator host:port (or auto), got it "
+                    "alone"
+                )
         return
     from prssm.training.distributed import processes as run
 

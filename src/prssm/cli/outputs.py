@@ -1,4 +1,6 @@
-"""Files that the commands write: names are checked before any work, contents appear under their name only when whole."""
+"""Files that the commands write: names are checked before any work, contents appear under their
+name only when whole.
+"""
 
 import json
 import math
@@ -8,18 +10,25 @@ from typing import Any
 from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import OptionError
 
-MODEL, REPORT, TABLE, SCORES = (".prssm",), (".html", ".htm"), (".csv", ".parquet"), (".json",)
+MODEL = (".prssm",)
+REPORT = (".html", ".htm")
+TABLE = (".csv", ".parquet")
+SCORES = (".json",)
 
 
 def checked_name(path: Path, suffixes: tuple[str, ...], option: str) -> Path:
     """The path, if its ending says what will be in it and nothing else is in its place."""
     if path.suffix.lower() not in suffixes:
-        raise OptionError(f"{option}: expected a name that ends in {' or '.join(suffixes)}, got {str(path)!r}")
+        raise OptionError(
+            f"{option}: expected a name that ends in {' or '.join(suffixes)}, got {str(path)!r}"
+        )
     if path.is_dir():
         raise OptionError(f"{option}: expected a file name, got the folder {str(path)!r}")
     for folder in path.parents:
         if folder.exists() and not folder.is_dir():
-            raise OptionError(f"{option}: {str(folder)!r} is a file, so nothing can be written below it")
+            raise OptionError(
+                f"{option}: {str(folder)!r} is a file, so nothing can be written below it"
+            )
     return path
 
 

@@ -1,4 +1,5 @@
-"""What `prssm search` can be told besides the data and the method, on the command line or in a TOML file.
+"""What `prssm search` can be told besides the data and the method, on the command line or in a TOML
+file.
 
     data = "log.csv"
     trials = 30
@@ -19,39 +20,102 @@ from cyclopts import Parameter
 
 from prssm.cli.settings import DataSettings
 
-DEFAULTS: dict[str, Any] = {"method": "prssm", "preset": "default", "out": "runs/search", "by": "rmse", "hold_out": 0.3,
-                            "workers": 1, "retry_failed": False, "no_fit": False, "quiet": False}
+DEFAULTS: dict[str, Any] = {
+    "method": "prssm",
+    "preset": "default",
+    "out": "runs/search",
+    "by": "rmse",
+    "hold_out": 0.3,
+    "workers": 1,
+    "retry_failed": False,
+    "no_fit": False,
+    "quiet": False,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings(DataSettings):
     """Every field is None until someone says something."""
 
-    over: Annotated[list[str] | None, Parameter(
-        consume_multiple=True, negative="", help="What to try: latent_dim=2,4,6 seed=0..4 horizon=50..200:50 "
-        "learning_rate=0.005..0.1:log (ranges with log need --trials). Also method=... and preset=....")] = None
-    trials: Annotated[int | None, Parameter(
-        help="So many trials, proposed by Optuna from what was found before. Without it: all combinations.")] = None
-    hold_out: Annotated[float | None, Parameter(
-        help="Trials are judged on this last fraction of the training data.", show_default=str(DEFAULTS["hold_out"]))] = None
-    folds: Annotated[int | None, Parameter(
-        help="Instead: cut the training data into so many stretches, each held out once.")] = None
-    by: Annotated[str | None, Parameter(
-        help="Compare by rmse or log-likelihood of the held-out free run.", show_default=DEFAULTS["by"])] = None
-    prune: Annotated[bool | None, Parameter(
-        help="Stop trials whose training ELBO is below the median of others. Default: with --trials.")] = None
-    workers: Annotated[int | None, Parameter(help="Local processes to spread the trials over.", show_default="1")] = None
-    dask: Annotated[str | None, Parameter(help="Address of a dask scheduler to spread the trials over.")] = None
-    retry_failed: Annotated[bool | None, Parameter(negative="", help="Run failed trials again.", show_default=False)] = None
-    no_fit: Annotated[bool | None, Parameter(
-        negative="", help="Do not refit the best to all training data; the test part is not touched.",
-        show_default=False)] = None
-    out: Annotated[str | None, Parameter(
-        help="Folder of the results; what is recorded there is not run again.", show_default=DEFAULTS["out"])] = None
-    quiet: Annotated[bool | None, Parameter(negative="", help="No progress, no tables.", show_default=False)] = None
-    config: Annotated[str | None, Parameter(
-        help="A TOML file with any of these as keys, what to try in a table [over] and fixed options in [options]. "
-             "The command line wins over the file.")] = None
+    over: Annotated[
+        list[str] | None,
+        Parameter(
+            consume_multiple=True,
+            negative="",
+            help="What to try: latent_dim=2,4,6 seed=0..4 horizon=50..200:50 "
+            "learning_rate=0.005..0.1:log (ranges with log need --trials). Also method=... and "
+            "preset=....",
+        ),
+    ] = None
+    trials: Annotated[
+        int | None,
+        Parameter(
+            help="So many trials, proposed by Optuna from what was found before. Without it: all "
+            "combinations."
+        ),
+    ] = None
+    hold_out: Annotated[
+        float | None,
+        Parameter(
+            help="Trials are judged on this last fraction of the training data.",
+            show_default=str(DEFAULTS["hold_out"]),
+        ),
+    ] = None
+    folds: Annotated[
+        int | None,
+        Parameter(
+            help="Instead: cut the training data into so many stretches, each held out once."
+        ),
+    ] = None
+    by: Annotated[
+        str | None,
+        Parameter(
+            help="Compare by rmse or log-likelihood of the held-out free run.",
+            show_default=DEFAULTS["by"],
+        ),
+    ] = None
+    prune: Annotated[
+        bool | None,
+        Parameter(
+            help="Stop trials whose training ELBO is below the median of others. Default: with "
+            "--trials."
+        ),
+    ] = None
+    workers: Annotated[
+        int | None, Parameter(help="Local processes to spread the trials over.", show_default="1")
+    ] = None
+    dask: Annotated[
+        str | None, Parameter(help="Address of a dask scheduler to spread the trials over.")
+    ] = None
+    retry_failed: Annotated[
+        bool | None, Parameter(negative="", help="Run failed trials again.", show_default=False)
+    ] = None
+    no_fit: Annotated[
+        bool | None,
+        Parameter(
+            negative="",
+            help="Do not refit the best to all training data; the test part is not touched.",
+            show_default=False,
+        ),
+    ] = None
+    out: Annotated[
+        str | None,
+        Parameter(
+            help="Folder of the results; what is recorded there is not run again.",
+            show_default=DEFAULTS["out"],
+        ),
+    ] = None
+    quiet: Annotated[
+        bool | None, Parameter(negative="", help="No progress, no tables.", show_default=False)
+    ] = None
+    config: Annotated[
+        str | None,
+        Parameter(
+            help="A TOML file with any of these as keys, what to try in a table [over] and fixed "
+            "options in [options]. "
+            "The command line wins over the file."
+        ),
+    ] = None
 
 
 SEARCH_SETTINGS = tuple(field.name for field in dataclasses.fields(SearchSettings))

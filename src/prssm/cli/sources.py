@@ -24,7 +24,9 @@ def is_set(word: str) -> bool:
         return True
     if Path(word).exists():
         return False  # reading it will say what is wrong
-    raise DataError(f"no file and no data set is called {word!r}.{did_you_mean(word, catalogue.names())}")
+    raise DataError(
+        f"no file and no data set is called {word!r}.{did_you_mean(word, catalogue.names())}"
+    )
 
 
 def training_and_test(settings: dict[str, Any]) -> tuple[list[Record], list[Record]]:
@@ -35,7 +37,10 @@ def training_and_test(settings: dict[str, Any]) -> tuple[list[Record], list[Reco
     columns = {name: settings[name] for name in ("inputs", "outputs", "time", "dt")}
     records = [_read(word, **columns) for word in words]
     if settings["test"]:
-        columns |= {"inputs": list(records[0].input_names), "outputs": list(records[0].output_names)}
+        columns |= {
+            "inputs": list(records[0].input_names),
+            "outputs": list(records[0].output_names),
+        }
         return records, [_read(settings["test"], **columns)]
     if settings["split"] is not None:
         parts = [_cut(record, settings["split"]) for record in records]
@@ -49,15 +54,22 @@ def _read(word: str, **columns: Any) -> Record:
     return read(word, **columns)
 
 
-def _from_catalogue(words: Sequence[str], settings: dict[str, Any]) -> tuple[list[Record], list[Record]]:
+def _from_catalogue(
+    words: Sequence[str], settings: dict[str, Any]
+) -> tuple[list[Record], list[Record]]:
     from prssm.data.coerce import as_records
     from prssm.data.sets import catalogue
 
     if len(words) > 1:
-        raise OptionError(f"data: expected one data set or one or more files, got {', '.join(words)}")
+        raise OptionError(
+            f"data: expected one data set or one or more files, got {', '.join(words)}"
+        )
     for name in ("inputs", "outputs", "time", "dt", "split", "test"):
         if settings.get(name) is not None:
-            raise OptionError(f"--{name}: the set {words[0]!r} brings its own columns and split; leave --{name} out")
+            raise OptionError(
+                f"--{name}: the set {words[0]!r} brings its own columns and split; leave --{name} "
+                "out"
+            )
     train, test = catalogue.load(words[0])
     return as_records(train), as_records(test)
 
@@ -65,22 +77,38 @@ def _from_catalogue(words: Sequence[str], settings: dict[str, Any]) -> tuple[lis
 def _cut(record: Record, fraction: float) -> tuple[Record, Record]:
     rows = round(fraction * len(record))
     if min(rows, len(record) - rows) < 2:
-        raise OptionError(f"--split: {fraction:g} of the {len(record)} rows of {record.name} leaves a part of fewer than 2")
+        raise OptionError(
+            f"--split: {fraction:g} of the {len(record)} rows of {record.name} leaves a part of "
+            "fewer than 2"
+        )
     return record[:rows], record[rows:]
 
 
-def records_for_model(model: Estimator, word: str, *, inputs: list[str] | None, outputs: list[str] | None,
-                      time: str | None, dt: float | None) -> list[Record]:
-    """The test part of a set, or a file's columns under the names that the model was trained with (or those given)."""
+def records_for_model(
+    model: Estimator,
+    word: str,
+    *,
+    inputs: list[str] | None,
+    outputs: list[str] | None,
+    time: str | None,
+    dt: float | None,
+) -> list[Record]:
+    """The test part of a set, or a file's columns under the names that the model was trained with
+    (or those given).
+    """
     if is_set(word):
-        return _from_catalogue([word], {"inputs": inputs, "outputs": outputs, "time": time, "dt": dt})[1]
+        return _from_catalogue(
+            [word], {"inputs": inputs, "outputs": outputs, "time": time, "dt": dt}
+        )[1]
     wanted_inputs = split_names(inputs) or list(model.input_names_)
     wanted_outputs = split_names(outputs) or _present(word, model.output_names_)
     return [_read(word, inputs=wanted_inputs, outputs=wanted_outputs, time=time, dt=dt)]
 
 
 def _present(word: str, names: Sequence[str]) -> list[str]:
-    """The model's outputs, or none where the file holds none of them: then it is a simulation from inputs alone."""
+    """The model's outputs, or none where the file holds none of them: then it is a simulation from
+    inputs alone.
+    """
     from prssm.data.io.files import READERS
 
     reader = READERS.get(Path(word).suffix.lower())

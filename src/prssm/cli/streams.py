@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from prssm.data.record import Record
     from prssm.data.stream.stream import Stream
 
-_SHOWN_ROWS, _SEED = 20_000, 0  # of the training data, for the table
+# of the training data, for the table
+_SHOWN_ROWS = 20_000
+_SEED = 0
 ONE_LEVEL = {"complexity": "free", "folds": "0"}  # where the user says nothing
 
 
@@ -19,9 +21,14 @@ def check_settings(merged: dict[str, Any]) -> None:
     """A stream brings its own columns."""
     for name in ("inputs", "outputs", "time", "dt", "split"):
         if merged[name] is not None:
-            raise OptionError(f"--{name}: the stream {merged['stream']!r} was converted already; leave --{name} out")
+            raise OptionError(
+                f"--{name}: the stream {merged['stream']!r} was converted already; leave --{name} "
+                "out"
+            )
     if merged["data"]:
-        raise OptionError(f"--stream: expected it instead of data, got {', '.join(merged['data'])} too")
+        raise OptionError(
+            f"--stream: expected it instead of data, got {', '.join(merged['data'])} too"
+        )
 
 
 def with_one_level(method: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -30,7 +37,10 @@ def with_one_level(method: str, options: dict[str, Any]) -> dict[str, Any]:
         return options
     added = {name: value for name, value in ONE_LEVEL.items() if name not in options}
     if added:
-        note(f"a stream is trained at one level: {', '.join(f'--{name} {value}' for name, value in added.items())}")
+        note(
+            "a stream is trained at one level: "
+            f"{', '.join(f'--{name} {value}' for name, value in added.items())}"
+        )
     return added | options
 
 
@@ -42,5 +52,7 @@ def open_with_test(merged: dict[str, Any]) -> tuple[Stream, list[Record], list[R
     stream = Stream.open(merged["stream"])
     test = []
     if merged["test"]:
-        test = [read(merged["test"], inputs=list(stream.input_names), outputs=list(stream.output_names))]
+        test = [
+            read(merged["test"], inputs=list(stream.input_names), outputs=list(stream.output_names))
+        ]
     return stream, stream.sample(_SHOWN_ROWS, _SEED), test

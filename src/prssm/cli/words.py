@@ -1,4 +1,6 @@
-"""What the commands say to a person: parse errors in one line, notes on standard error, the progress bar or none."""
+"""What the commands say to a person: parse errors in one line, notes on standard error, the
+progress bar or none.
+"""
 
 import difflib
 import sys
@@ -10,7 +12,9 @@ from prssm.cli.settings import SETTINGS
 
 
 def explained(error: CycloptsError) -> str:
-    """A parse error in one line; a misspelt flag gets a suggestion although the command takes options of any name."""
+    """A parse error in one line; a misspelt flag gets a suggestion although the command takes
+    options of any name.
+    """
     command = " ".join(error.command_chain or ())
     text = str(error).removeprefix(f'Command "{command}" ')
     settings = {"fit": SETTINGS, "search": SEARCH_SETTINGS}.get(command)
@@ -23,12 +27,16 @@ def explained(error: CycloptsError) -> str:
 
 
 def note(text: str) -> None:
-    """One line for the person at the terminal, whatever the text holds; results on standard output stay clean."""
+    """One line for the person at the terminal, whatever the text holds; results on standard output
+    stay clean.
+    """
     print(f"prssm: {' '.join(text.split())}", file=sys.stderr)
 
 
 def wants_progress(quiet: bool) -> bool:
-    """A bar belongs on a terminal (or where FORCE_COLOR or TTY_COMPATIBLE says so), not in a log file."""
+    """A bar belongs on a terminal (or where FORCE_COLOR or TTY_COMPATIBLE says so), not in a log
+    file.
+    """
     if quiet:
         return False
     from rich.console import Console

@@ -1,1 +1,3 @@
-"""What comes in: recordings, files, the catalogue of public sets, simulators, scaling and windows."""
+"""What comes in: recordings, files, the catalogue of public sets, simulators, scaling and
+windows.
+"""

@@ -1,4 +1,5 @@
-"""Records as regression data: the window of the last outputs and inputs, and the output that followed it.
+"""Records as regression data: the window of the last outputs and inputs, and the output that
+followed it.
 
 A window is [y_{t-1}, .., y_{t-L}, u_{t-1}, .., u_{t-L}], newest first; its target is y_t.
 """
@@ -36,24 +37,42 @@ def lagged(values: np.ndarray, lags: int) -> np.ndarray:
 
 
 def regression(records: Sequence[Record], lags: int, first: int | None = None) -> Regression:
-    """All windows in which nothing is missing, with targets from row `first` (at least `lags`) of each record on."""
+    """All windows in which nothing is missing, with targets from row `first` (at least `lags`) of
+    each record on.
+    """
     first = lags if first is None else first
-    parts = [(np.concatenate([lagged(record.y, lags), lagged(record.u, lags)], axis=1)[first - lags :], record.y[first:])
-             for record in records if len(record) > first]
+    parts = [
+        (
+            np.concatenate([lagged(record.y, lags), lagged(record.u, lags)], axis=1)[
+                first - lags :
+            ],
+            record.y[first:],
+        )
+        for record in records
+        if len(record) > first
+    ]
     if not parts:
         longest = max(len(record) for record in records)
-        raise DataError(f"{records[0].name}: the longest record has {longest} rows; lags={lags} needs at least {first + 1}")
+        raise DataError(
+            f"{records[0].name}: the longest record has {longest} rows; lags={lags} needs at least "
+            f"{first + 1}"
+        )
     x, y = (np.concatenate(column) for column in zip(*parts, strict=True))
     whole = ~(np.isnan(x).any(axis=1) | np.isnan(y).any(axis=1))
     if not whole.any():
-        raise DataError(f"{records[0].name}: no {lags + 1} rows in sequence without a missing output; use fewer lags")
+        raise DataError(
+            f"{records[0].name}: no {lags + 1} rows in sequence without a missing output; use "
+            "fewer lags"
+        )
     return Regression(x[whole], y[whole])
 
 
 def choose_lags(records: Sequence[Record]) -> int:
-    """The window whose linear one-step model has the least Schwarz criterion, all judged on the same targets.
+    """The window whose linear one-step model has the least Schwarz criterion, all judged on the
+    same targets.
 
-    A linear model is judged because it is exact and instant; the criterion looks at training data only.
+    A linear model is judged because it is exact and instant; the criterion looks at training data
+    only.
     """
     longest = max(len(record) for record in records)
     width = records[0].output_dim + records[0].input_dim
@@ -67,13 +86,17 @@ def choose_lags(records: Sequence[Record]) -> int:
 
 def _has_windows(records: Sequence[Record], lags: int) -> bool:
     try:
-        return len(regression(records, lags).x) > 2 * lags * (records[0].output_dim + records[0].input_dim)
+        return len(regression(records, lags).x) > 2 * lags * (
+            records[0].output_dim + records[0].input_dim
+        )
     except DataError:
         return False
 
 
 def _schwarz(data: Regression) -> float:
-    """N log det of the residuals' covariance plus log N for each coefficient, an intercept included."""
+    """N log det of the residuals' covariance plus log N for each coefficient, an intercept
+    included.
+    """
     design = np.column_stack([data.x, np.ones(len(data.x))])
     residual = data.y - design @ np.linalg.lstsq(design, data.y, rcond=None)[0]
     rows, outputs = data.y.shape

@@ -16,8 +16,9 @@ TIME_TOLERANCE = 0.01  # a step may differ from the median step by this fraction
 class Record:
     """Inputs `u` (T, Du) and outputs `y` (T, Dy) of one experiment, sampled at a constant rate.
 
-    `u=None` is a system without inputs. `y=None` leaves the outputs open (for a simulation from inputs alone). NaN in
-    `y` is a missing measurement; NaN in `u` is an error. `time` may be given instead of `dt` and is checked for gaps.
+    `u=None` is a system without inputs. `y=None` leaves the outputs open (for a simulation from
+    inputs alone). NaN in `y` is a missing measurement; NaN in `u` is an error. `time` may be given
+    instead of `dt` and is checked for gaps.
     """
 
     u: np.ndarray
@@ -28,9 +29,17 @@ class Record:
     name: str = "record"
     time: Any = field(default=None, repr=False)
 
-    def __init__(self, u: ArrayLike | None, y: ArrayLike | None, dt: float | None = None, *,
-                 input_names: Sequence[str] = (), output_names: Sequence[str] = (), name: str = "record",
-                 time: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        u: ArrayLike | None,
+        y: ArrayLike | None,
+        dt: float | None = None,
+        *,
+        input_names: Sequence[str] = (),
+        output_names: Sequence[str] = (),
+        name: str = "record",
+        time: ArrayLike | None = None,
+    ) -> None:
         if u is None and y is None:
             raise DataError(f"{name}: expected inputs u, outputs y or both, got neither")
         given_u = None if u is None else _columns(u, "u", name)
@@ -42,24 +51,35 @@ class Record:
         set_("name", name)
         set_("u", u_checked)
         set_("y", y_checked)
-        set_("input_names", _names(input_names, u_checked.shape[1], "u", "input_names", name))
-        set_("output_names", _names(output_names, y_checked.shape[1], "y", "output_names", name))
-        set_("dt", _step(dt, time, length, name))
+        set_(
+            "input_names",
+            _names(input_names, u_checked.shape[1], "u", argument="input_names", record=name),
+        )
+        set_(
+            "output_names",
+            _names(output_names, y_checked.shape[1], "y", argument="output_names", record=name),
+        )
+        set_("dt", _step(dt, time, length, name=name))
         set_("time", None)
         self._check()
 
     def _check(self) -> None:
         if len(self.u) != len(self.y):
-            raise DataError(f"{self.name}: u has {len(self.u)} rows, y has {len(self.y)}; expected the same number")
+            raise DataError(
+                f"{self.name}: u has {len(self.u)} rows, y has {len(self.y)}; expected the same "
+                "number"
+            )
         if len(self.u) < 2:
             raise DataError(f"{self.name}: expected at least 2 rows, got {len(self.u)}")
-        _no_infinity(self.y, self.output_names, "output", self.name)
-        _no_infinity(self.u, self.input_names, "input", self.name)
+        _no_infinity(self.y, self.output_names, "output", record=self.name)
+        _no_infinity(self.u, self.input_names, "input", record=self.name)
         bad = np.argwhere(np.isnan(self.u))
         if len(bad):
             row, column = bad[0]
-            raise DataError(f"{self.name}: input column {self.input_names[column]!r} is NaN at row {row} "
-                            f"({len(bad)} such values); inputs must be known, only outputs may be missing")
+            raise DataError(
+                f"{self.name}: input column {self.input_names[column]!r} is NaN at row {row} "
+                f"({len(bad)} such values); inputs must be known, only outputs may be missing"
+            )
         for array in (self.u, self.y):
             array.setflags(write=False)
 
@@ -79,25 +99,45 @@ class Record:
         if not isinstance(rows, slice):
             raise TypeError("a Record is cut by slices, e.g. record[:100]")
         dt = None if self.dt is None else self.dt * abs(rows.step or 1)
-        return Record(self.u[rows], self.y[rows], dt, input_names=self.input_names, output_names=self.output_names,
-                      name=self.name)
+        return Record(
+            self.u[rows],
+            self.y[rows],
+            dt,
+            input_names=self.input_names,
+            output_names=self.output_names,
+            name=self.name,
+        )
 
     def __repr__(self) -> str:
         step = "" if self.dt is None else f", every {self.dt:.6g} s"
-        return (f"Record({self.name!r}: {len(self)} rows{step}, inputs: {', '.join(self.input_names) or 'none'}, "
-                f"outputs: {', '.join(self.output_names) or 'none'})")
+        return (
+            f"Record({self.name!r}: {len(self)} rows{step}, inputs: "
+            f"{', '.join(self.input_names) or 'none'}, "
+            f"outputs: {', '.join(self.output_names) or 'none'})"
+        )
 
     def renamed(self, name: str) -> "Record":
         """The same record under another name."""
-        return Record(self.u, self.y, self.dt, input_names=self.input_names, output_names=self.output_names, name=name)
+        return Record(
+            self.u,
+            self.y,
+            self.dt,
+            input_names=self.input_names,
+            output_names=self.output_names,
+            name=name,
+        )
 
     def outputs_filled(self) -> np.ndarray:
-        """Outputs with gaps bridged linearly (ends held), for code that needs a number everywhere."""
+        """Outputs with gaps bridged linearly (ends held), for code that needs a number
+        everywhere.
+        """
         filled = np.array(self.y)
         for column in filled.T:
             known = ~np.isnan(column)
             if known.any() and not known.all():
-                column[~known] = np.interp(np.flatnonzero(~known), np.flatnonzero(known), column[known])
+                column[~known] = np.interp(
+                    np.flatnonzero(~known), np.flatnonzero(known), column[known]
+                )
             elif not known.any():
                 column[:] = 0.0
         return filled
@@ -111,15 +151,21 @@ def _columns(values: ArrayLike, label: str, name: str) -> np.ndarray:
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
-        raise DataError(f"{name}: {label} has {array.ndim} dimensions, expected 1 (time) or 2 (time, columns)")
+        raise DataError(
+            f"{name}: {label} has {array.ndim} dimensions, expected 1 (time) or 2 (time, columns)"
+        )
     return array
 
 
-def _names(names: Sequence[str], count: int, letter: str, argument: str, record: str) -> tuple[str, ...]:
+def _names(
+    names: Sequence[str], count: int, letter: str, argument: str, record: str
+) -> tuple[str, ...]:
     if not len(names):
         return (letter,) if count == 1 else tuple(f"{letter}{i + 1}" for i in range(count))
     if isinstance(names, str) or len(names) != count:
-        raise DataError(f"{record}: {argument} has {len(names)} names, expected {count}, one a column")
+        raise DataError(
+            f"{record}: {argument} has {len(names)} names, expected {count}, one a column"
+        )
     return tuple(str(name) for name in names)
 
 
@@ -135,7 +181,7 @@ def _step(dt: float | None, time: ArrayLike | None, length: int, name: str) -> f
     if dt is not None and not (is_number and np.isfinite(dt) and dt > 0):
         raise DataError(f"{name}: dt must be a positive number of seconds, got {dt!r}")
     if time is not None:
-        return _step_of(time, dt, length, name)
+        return _step_of(time, dt, length, name=name)
     return None if dt is None else float(dt)
 
 
@@ -144,14 +190,22 @@ def _step_of(time: ArrayLike, dt: float | None, length: int, name: str) -> float
     if len(stamps) != length:
         raise DataError(f"{name}: time has {len(stamps)} rows, expected {length}")
     if not np.isfinite(stamps).all():
-        raise DataError(f"{name}: time is not a number at row {np.flatnonzero(~np.isfinite(stamps))[0]}")
+        raise DataError(
+            f"{name}: time is not a number at row {np.flatnonzero(~np.isfinite(stamps))[0]}"
+        )
     steps = np.diff(stamps)
     step = float(np.median(steps)) if len(steps) else 1.0
-    uneven = np.flatnonzero(np.abs(steps - step) > TIME_TOLERANCE * abs(step)) if step > 0 else np.arange(len(steps))
+    uneven = (
+        np.flatnonzero(np.abs(steps - step) > TIME_TOLERANCE * abs(step))
+        if step > 0
+        else np.arange(len(steps))
+    )
     if step <= 0 or len(uneven):
         row = int(uneven[0]) if len(uneven) else 0
-        raise DataError(f"{name}: time stamps are irregular: the usual step is {step:.6g}, "
-                        f"from row {row} to {row + 1} it is {steps[row]:.6g}; resample to a constant rate first")
+        raise DataError(
+            f"{name}: time stamps are irregular: the usual step is {step:.6g}, "
+            f"from row {row} to {row + 1} it is {steps[row]:.6g}; resample to a constant rate first"
+        )
     if dt is not None and abs(dt - step) > TIME_TOLERANCE * step:
         raise DataError(f"{name}: dt is {dt:.6g} but the time stamps are {step:.6g} apart")
     return step

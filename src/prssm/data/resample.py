@@ -1,7 +1,8 @@
 """Recordings that are sampled much faster than they move: at a slower rate, and back at every row.
 
-A model that takes one step a row learns no more than one horizon of rows at a time. Where that is a small part of a
-motion, it cannot tell how errors add up over the whole of it. One step over many rows can.
+A model that takes one step a row learns no more than one horizon of rows at a time. Where that is a
+small part of a motion, it cannot tell how errors add up over the whole of it. One step over many
+rows can.
 """
 
 from collections.abc import Sequence
@@ -11,21 +12,34 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.foundation.errors import OptionError
 
-_BEND = 0.005  # of an output's deviation, by which a straight line over two steps may miss the row in its middle: a
+# of an output's deviation, by which a straight line over two steps may miss the row in its middle:
+# a
+_BEND = 0.005
 # sine keeps 63 steps a period, so that a horizon of 100 still sees more than one
-_NOISE, _CHANCE = 0.1, 1.05  # the same over two rows, which may be noise up to there; and how well its variance is known
+# the same over two rows, which may be noise up to there; and how well its variance is known
+_NOISE = 0.1
+_CHANCE = 1.05
 _KEPT_ROWS = 1000  # of all data, that are left at least
-_KEPT_OF_EACH, _FEWEST = 100, 4  # of the shortest record; and where the user has chosen
+# of the shortest record; and where the user has chosen
+_KEPT_OF_EACH = 100
+_FEWEST = 4
 
 
 def chosen_stride(records: Sequence[Record]) -> int:
-    """The most rows a step that leave enough of them, and between which every output goes straight but for white noise."""
+    """The most rows a step that leave enough of them, and between which every output goes straight
+    but for white noise.
+    """
     most = min(sum(map(len, records)) // _KEPT_ROWS, min(map(len, records)) // _KEPT_OF_EACH)
     if most < 2:
         return 1
-    noise, stride = _bends(records, 1), 1
+    noise = _bends(records, 1)
+    stride = 1
     limit = _CHANCE * noise**2 + _BEND**2
-    while stride < most and np.all(noise <= _NOISE) and np.all(_bends(records, stride + 1) ** 2 <= limit):
+    while (
+        stride < most
+        and np.all(noise <= _NOISE)
+        and np.all(_bends(records, stride + 1) ** 2 <= limit)
+    ):
         stride += 1
     return stride
 
@@ -35,8 +49,10 @@ def checked_stride(stride: int | None, records: Sequence[Record]) -> int | None:
     shortest = min(records, key=len)
     most = max(1, len(shortest) // _FEWEST)
     if stride is not None and stride > most:
-        raise OptionError(f"option stride: expected at most {most}, a quarter of the {len(shortest)} rows of "
-                          f"{shortest.name}, got {stride}")
+        raise OptionError(
+            f"option stride: expected at most {most}, a quarter of the {len(shortest)} rows of "
+            f"{shortest.name}, got {stride}"
+        )
     return stride
 
 
@@ -45,22 +61,33 @@ def thinned(record: Record, stride: int) -> Record:
     if stride == 1:
         return record
     dt = None if record.dt is None else record.dt * stride
-    return Record(_block_means(record.u, stride), record.y[::stride], dt, input_names=record.input_names,
-                  output_names=record.output_names, name=record.name)
+    return Record(
+        _block_means(record.u, stride),
+        record.y[::stride],
+        dt,
+        input_names=record.input_names,
+        output_names=record.output_names,
+        name=record.name,
+    )
 
 
 def thinned_inputs(u: np.ndarray, stride: int) -> np.ndarray:
-    """Inputs of a run at the slow rate whose last step begins at the last of the rows or after it: none is beyond it."""
+    """Inputs of a run at the slow rate whose last step begins at the last of the rows or after it:
+    none is beyond it.
+    """
     means = _block_means(u, stride)
     reached = (len(means) - 1) * stride >= len(u) - 1
     return means if reached else np.concatenate([means, u[-1:]])
 
 
 def at_all_rows(slow: np.ndarray, stride: int, rows: int) -> np.ndarray:
-    """Straight lines between values (..., steps, columns) of a run over `thinned_inputs`, at each of so many rows."""
+    """Straight lines between values (..., steps, columns) of a run over `thinned_inputs`, at each
+    of so many rows.
+    """
     at = np.arange(rows) / stride
     before = at.astype(int)
-    after, share = np.minimum(before + 1, slow.shape[-2] - 1), (at - before)[:, None]
+    after = np.minimum(before + 1, slow.shape[-2] - 1)
+    share = (at - before)[:, None]
     return (1.0 - share) * slow[..., before, :] + share * slow[..., after, :]
 
 
@@ -70,7 +97,8 @@ def _block_means(u: np.ndarray, stride: int) -> np.ndarray:
 
 
 def _bends(records: Sequence[Record], reach: int) -> np.ndarray:
-    """Root mean square of how far each output is from the middle of those `reach` rows before and after it, (Dy,).
+    """Root mean square of how far each output is from the middle of those `reach` rows before and
+    after it, (Dy,).
 
     In units of its deviation; infinite where it cannot be told.
     """

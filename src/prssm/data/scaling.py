@@ -20,18 +20,32 @@ class Scaler:
 
     @classmethod
     def fit(cls, records: Sequence[Record], normalise: bool = True) -> Self:
-        """Statistics pooled over all records, missing outputs left out; `normalise=False` is the identity."""
+        """Statistics pooled over all records, missing outputs left out; `normalise=False` is the
+        identity.
+        """
         u = np.concatenate([record.u for record in records])
         y = np.concatenate([record.y for record in records])
         if not normalise:
-            return cls(np.zeros(u.shape[1]), np.ones(u.shape[1]), np.zeros(y.shape[1]), np.ones(y.shape[1]))
-        return cls(u.mean(axis=0), u.std(axis=0), np.nanmean(y, axis=0), np.nanstd(y, axis=0))
+            return cls(
+                np.zeros(u.shape[1]),
+                np.ones(u.shape[1]),
+                np.zeros(y.shape[1]),
+                y_std=np.ones(y.shape[1]),
+            )
+        return cls(u.mean(axis=0), u.std(axis=0), np.nanmean(y, axis=0), y_std=np.nanstd(y, axis=0))
 
     def scale(self, record: Record) -> Record:
         """The record in the model's units; a record without outputs stays without."""
         u = (record.u - self.u_mean) / self.u_std
         y = (record.y - self.y_mean) / self.y_std if record.output_dim else None
-        return Record(u, y, record.dt, input_names=record.input_names, output_names=record.output_names, name=record.name)
+        return Record(
+            u,
+            y,
+            record.dt,
+            input_names=record.input_names,
+            output_names=record.output_names,
+            name=record.name,
+        )
 
     def outputs(self, scaled: np.ndarray) -> np.ndarray:
         """Outputs (..., Dy) back in physical units."""
@@ -42,8 +56,15 @@ class Scaler:
         return scaled * self.y_std
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        return {"u_mean": self.u_mean, "u_std": self.u_std, "y_mean": self.y_mean, "y_std": self.y_std}
+        return {
+            "u_mean": self.u_mean,
+            "u_std": self.u_std,
+            "y_mean": self.y_mean,
+            "y_std": self.y_std,
+        }
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
-        return cls(**{name: np.asarray(arrays[name]) for name in ("u_mean", "u_std", "y_mean", "y_std")})
+        return cls(
+            **{name: np.asarray(arrays[name]) for name in ("u_mean", "u_std", "y_mean", "y_std")}
+        )

@@ -1,7 +1,8 @@
-"""x_{t+1} = f(x_t, u_t) + process noise: an independent sparse GP for each latent dimension around a prior mean.
+"""x_{t+1} = f(x_t, u_t) + process noise: an independent sparse GP for each latent dimension around
+a prior mean.
 
-Arrays of all dimensions are stacked, the latent dimension leads; batches of states come last (`Dx B`). A kernel and
-inducing inputs that all dimensions share lead with one instead.
+Arrays of all dimensions are stacked, the latent dimension leads; batches of states come last (`Dx
+B`). A kernel and inducing inputs that all dimensions share lead with one instead.
 """
 
 from abc import abstractmethod
@@ -19,10 +20,16 @@ class Mean(eqx.Module):
     """A prior mean m(x, u) of the transition; its arrays, if any, are trained."""
 
     @abstractmethod
-    def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> Float[Array, "Dx B"]: ...
+    def __call__(
+        self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]
+    ) -> Float[Array, "Dx B"]: ...
 
-    def affine(self, latent_dim: int, input_dim: int) -> tuple[Float[Array, "Dx Din"], Float[Array, " Dx"]] | None:
-        """A and b of m(x, u) = A [x; u] + b, for engines that know no other mean; None where it is another."""
+    def affine(
+        self, latent_dim: int, input_dim: int
+    ) -> tuple[Float[Array, "Dx Din"], Float[Array, " Dx"]] | None:
+        """A and b of m(x, u) = A [x; u] + b, for engines that know no other mean; None where it is
+        another.
+        """
         return None
 
 
@@ -60,7 +67,9 @@ class LinearMean(Mean):
 
 
 class Dynamics(eqx.Module):
-    """The transition with everything factored that no state changes: what the recursion through time calls."""
+    """The transition with everything factored that no state changes: what the recursion through
+    time calls.
+    """
 
     gp: Posterior  # stacked over the latent dimensions
     mean: Mean
@@ -73,13 +82,21 @@ class Dynamics(eqx.Module):
         return self.mean(x, u) + deviation, variance + self.process_var[:, None]
 
     def drawn(self, noise: Float[Array, "Dx P B"]) -> "Dynamics":
-        """One function for each trajectory of a batch, as far as the inducing points determine it."""
+        """One function for each trajectory of a batch, as far as the inducing points determine
+        it.
+        """
         gp = self.gp
         v = jax.vmap(Posterior.drawn)(unshared(gp), noise).mean
-        return Dynamics(Posterior(gp.kernel, gp.zeta, gp.white, v, None), self.mean, self.process_var)
+        return Dynamics(
+            Posterior(gp.kernel, gp.zeta, gp.white, mean=v, spread=None),
+            self.mean,
+            self.process_var,
+        )
 
     def unshared(self) -> "Dynamics":
-        """The same dynamics, with a copy of kernel and inducing inputs for each dimension where they are shared."""
+        """The same dynamics, with a copy of kernel and inducing inputs for each dimension where
+        they are shared.
+        """
         return Dynamics(unshared(self.gp), self.mean, self.process_var)
 
     def kl(self) -> Float[Array, ""]:
@@ -95,5 +112,9 @@ class Transition(eqx.Module):
     log_process_std: Float[Array, " Dx"]
 
     def condition(self, factorise: Factorise = factor_and_inverse) -> Dynamics:
-        """The dynamics, factored once; `factorise` is another way to factor, such as an engine's."""
-        return Dynamics(condition_all(self.gp, factorise), self.mean, jnp.exp(2.0 * self.log_process_std))
+        """The dynamics, factored once; `factorise` is another way to factor, such as an
+        engine's.
+        """
+        return Dynamics(
+            condition_all(self.gp, factorise), self.mean, jnp.exp(2.0 * self.log_process_std)
+        )

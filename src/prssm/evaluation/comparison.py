@@ -41,7 +41,9 @@ class Comparison:
 
 
 def compare(model: Estimator, train: list[Record], test: list[Record]) -> Comparison:
-    """Runs of the model over test and training data, and the simple models' scores on the first of these."""
+    """Runs of the model over test and training data, and the simple models' scores on the first of
+    these.
+    """
     runs = [_run(model, "test data", test)] if test else []
     runs.append(_run(model, "training data", train))
     scored = test or train
@@ -55,7 +57,9 @@ def _run(model: Estimator, label: str, records: list[Record]) -> Run:
 
 
 def _baseline(name: str, train: list[Record], scored: list[Record]) -> ScoreRow:
-    """A simple model that cannot be fitted is a row that says why; it must not spoil the model that could."""
+    """A simple model that cannot be fitted is a row that says why; it must not spoil the model that
+    could.
+    """
     try:
         return ScoreRow(name, method(name)().fit(train).score(scored))
     except PrssmError as error:

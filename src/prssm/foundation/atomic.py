@@ -14,11 +14,14 @@ from prssm.foundation.errors import DataError
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A binary stream whose content takes the name `path` when the block ends without an error.
 
-    Until then an old file of that name stays as it was; after an error nothing of the new one remains.
+    Until then an old file of that name stays as it was; after an error nothing of the new one
+    remains.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        handle, temporary = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{path.name}.", suffix=".part"
+        )
     except OSError as error:
         raise DataError(f"{path}: cannot write here: {error.strerror or error}") from None
     try:

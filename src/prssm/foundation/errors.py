@@ -1,4 +1,6 @@
-"""Every error that a user can cause, each with a message of one line: what was expected, what came, where."""
+"""Every error that a user can cause, each with a message of one line: what was expected, what came,
+where.
+"""
 
 import difflib
 from collections.abc import Iterable
@@ -33,7 +35,9 @@ class TrainingError(PrssmError, RuntimeError):
 
 
 class ProcessError(PrssmError, RuntimeError):
-    """A run in several processes that cannot start, or that lost one of them; the message says how to go on."""
+    """A run in several processes that cannot start, or that lost one of them; the message says how
+    to go on.
+    """
 
 
 class TrainingInterrupted(PrssmError, KeyboardInterrupt):

@@ -1,6 +1,7 @@
 """Options of a method: a frozen dataclass whose fields carry their meaning, range and choices.
 
-One declaration serves the Python signature, the command line, the TOML file, the saved model and the documentation.
+One declaration serves the Python signature, the command line, the TOML file, the saved model and
+the documentation.
 """
 
 import dataclasses
@@ -14,8 +15,14 @@ import numpy as np
 from prssm.foundation.errors import OptionError, did_you_mean
 
 
-def option(default: Any, help: str, *, minimum: float | None = None, above: float | None = None,
-           choices: tuple[str, ...] | None = None) -> Any:
+def option(
+    default: Any,
+    help: str,
+    *,
+    minimum: float | None = None,
+    above: float | None = None,
+    choices: tuple[str, ...] | None = None,
+) -> Any:
     """A dataclass field that knows its help text and which values it takes."""
     metadata = {"help": help, "minimum": minimum, "above": above, "choices": choices}
     return dataclasses.field(default=default, metadata=metadata)
@@ -55,11 +62,17 @@ class Options:
         return parsed
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; a callable is written as its qualified name, for a reader, not for loading."""
+        """Plain values for JSON; a callable is written as its qualified name, for a reader, not for
+        loading.
+        """
         plain = {}
         for name in self.names():
             value = getattr(self, name)
-            plain[name] = f"<{getattr(value, '__qualname__', type(value).__name__)}>" if callable(value) else value
+            plain[name] = (
+                f"<{getattr(value, '__qualname__', type(value).__name__)}>"
+                if callable(value)
+                else value
+            )
         return plain
 
 
@@ -77,14 +90,22 @@ def _matches(kind: Any, value: Any) -> bool:
     if kind is int:
         return isinstance(value, int | np.integer) and not isinstance(value, bool)
     if kind is float:
-        return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+        return isinstance(value, int | float | np.integer | np.floating) and not isinstance(
+            value, bool
+        )
     if kind is Callable or typing.get_origin(kind) is Callable or kind is typing.Callable:
         return callable(value)
     return isinstance(value, kind)
 
 
 _CONVERT: dict[Any, Callable[[Any], Any]] = {int: int, float: float, bool: bool}
-_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a word", type(None): "nothing"}
+_WORDS = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "a word",
+    type(None): "nothing",
+}
 
 
 def _describe(kinds: tuple[Any, ...]) -> str:
@@ -112,7 +133,10 @@ def _check_range(field: dataclasses.Field[Any], value: Any) -> None:
     if isinstance(value, int | float) and above is not None and value <= above:
         raise OptionError(f"option {field.name}: expected more than {above}, got {value}")
     if isinstance(value, str) and choices and value not in choices:
-        raise OptionError(f"option {field.name}: {value!r} is not one of {', '.join(choices)}.{_suggest(value, choices)}")
+        raise OptionError(
+            f"option {field.name}: {value!r} is not one of "
+            f"{', '.join(choices)}.{_suggest(value, choices)}"
+        )
 
 
 def _suggest(value: str, choices: tuple[str, ...]) -> str:

@@ -20,14 +20,23 @@ from prssm.foundation.errors import ModelFileError
 
 FORMAT = "prssm"
 FORMAT_VERSION = 1
-_JSON, _ARRAYS = "model.json", "arrays.safetensors"
+_JSON = "model.json"
+_ARRAYS = "arrays.safetensors"
 
 
-def write(path: str | os.PathLike[str], kind: str, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Path:
-    """Write a file of the given kind ('model' or 'checkpoint') atomically; an old one stays until the new is whole."""
+def write(
+    path: str | os.PathLike[str],
+    kind: str,
+    header: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray],
+) -> Path:
+    """Write a file of the given kind ('model' or 'checkpoint') atomically; an old one stays until
+    the new is whole.
+    """
     path = Path(path)
     document = {"format": FORMAT, "format_version": FORMAT_VERSION, "kind": kind, **header}
-    contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # keeps numbers without a shape
+    # keeps numbers without a shape
+    contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     with replacing(path) as stream, zipfile.ZipFile(stream, "w") as archive:
         archive.writestr(_JSON, json.dumps(document, indent=2, allow_nan=False))
         archive.writestr(_ARRAYS, format_arrays(contiguous))
@@ -35,7 +44,9 @@ def write(path: str | os.PathLike[str], kind: str, header: Mapping[str, Any], ar
 
 
 def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Header and arrays of a file of the given kind; anything else is a ModelFileError that says what is wrong."""
+    """Header and arrays of a file of the given kind; anything else is a ModelFileError that says
+    what is wrong.
+    """
     path = Path(path)
     if not path.exists():
         raise ModelFileError(f"{path}: no such file")
@@ -46,12 +57,18 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[
             header = json.loads(archive.read(_JSON))
             arrays = parse_arrays(archive.read(_ARRAYS))
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError, SafetensorError) as error:
-        raise ModelFileError(f"{path}: not a whole prssm {kind} file (truncated or of another program): {error}") from None
+        raise ModelFileError(
+            f"{path}: not a whole prssm {kind} file (truncated or of another program): {error}"
+        ) from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ModelFileError(f"{path}: not a prssm file: its header says format {_field(header, 'format')!r}")
+        raise ModelFileError(
+            f"{path}: not a prssm file: its header says format {_field(header, 'format')!r}"
+        )
     if header.get("format_version") != FORMAT_VERSION:
-        raise ModelFileError(f"{path}: file format version {header.get('format_version')!r}, "
-                             f"this program reads {FORMAT_VERSION}")
+        raise ModelFileError(
+            f"{path}: file format version {header.get('format_version')!r}, "
+            f"this program reads {FORMAT_VERSION}"
+        )
     if header.get("kind") != kind:
         raise ModelFileError(f"{path}: expected a {kind} file, got a {header.get('kind')}")
     return header, arrays

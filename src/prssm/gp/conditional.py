@@ -1,4 +1,6 @@
-"""A Gaussian-process posterior in its plainest form: weights and a matrix on the cross-covariances."""
+"""A Gaussian-process posterior in its plainest form: weights and a matrix on the cross-
+covariances.
+"""
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -8,7 +10,9 @@ from prssm.gp.kernels import Kernel
 
 
 class Conditional(eqx.Module):
-    """All that a prediction needs and that no query point changes: mean = w.k, variance = k_xx - k'Qk."""
+    """All that a prediction needs and that no query point changes: mean = w.k, variance = k_xx -
+    k'Qk.
+    """
 
     kernel: Kernel
     zeta: Float[Array, "P Din"]

@@ -1,4 +1,6 @@
-"""Exact regression with a known noise variance for each point, and the slopes of its posterior mean."""
+"""Exact regression with a known noise variance for each point, and the slopes of its posterior
+mean.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -10,15 +12,18 @@ from prssm.gp.kernels import Kernel, SquaredExponential
 from prssm.gp.linalg import inverse, log_det
 
 
-def log_marginal(kernel: Kernel, x: Float[Array, "N Din"], y: Float[Array, " N"],
-                 noise_var: Float[Array, " N"]) -> Float[Array, ""]:
+def log_marginal(
+    kernel: Kernel, x: Float[Array, "N Din"], y: Float[Array, " N"], noise_var: Float[Array, " N"]
+) -> Float[Array, ""]:
     """log N(y; 0, K + diag(noise_var))."""
     return _log_density(kernel.gram(x) + jnp.diag(noise_var), y)
 
 
 @jax.custom_vjp
 def _log_density(covariance: Float[Array, "N N"], y: Float[Array, " N"]) -> Float[Array, ""]:
-    """log N(y; 0, C). Its slope is written out: differentiating the factorisation takes several times as long."""
+    """log N(y; 0, C). Its slope is written out: differentiating the factorisation takes several
+    times as long.
+    """
     return _log_density_forward(covariance, y)[0]
 
 
@@ -38,10 +43,12 @@ def _log_density_backward(kept: tuple[Array, Array], cotangent: Array) -> tuple[
 _log_density.defvjp(_log_density_forward, _log_density_backward)
 
 
-def condition(kernel: Kernel, x: Float[Array, "N Din"], y: Float[Array, " N"], noise_var: Float[Array, " N"]) -> Conditional:
+def condition(
+    kernel: Kernel, x: Float[Array, "N Din"], y: Float[Array, " N"], noise_var: Float[Array, " N"]
+) -> Conditional:
     """The posterior, in the form of a sparse one whose inducing inputs are the data."""
     factor = jnp.linalg.cholesky(kernel.gram(x) + jnp.diag(noise_var))  # the noise is its jitter
-    return Conditional(kernel, x, cho_solve((factor, True), y), inverse(factor))
+    return Conditional(kernel, x, cho_solve((factor, True), y), quadratic=inverse(factor))
 
 
 def mean_slopes(posterior: Conditional, x: Float[Array, "N Din"]) -> Float[Array, "N Din"]:
@@ -54,4 +61,3 @@ def mean_slopes(posterior: Conditional, x: Float[Array, "N Din"]) -> Float[Array
     weighted = kernel.cross(x, posterior.zeta.T) * posterior.weights
     pull = weighted @ posterior.zeta - jnp.sum(weighted, axis=1, keepdims=True) * x
     return pull * jnp.exp(-2.0 * kernel.log_lengthscale)
-

@@ -1,7 +1,9 @@
-"""Sparse regression after Snelson and Ghahramani (FITC): exact at the inducing inputs, independent errors elsewhere.
+"""Sparse regression after Snelson and Ghahramani (FITC): exact at the inducing inputs, independent
+errors elsewhere.
 
-With Q = K_fz K_zz^-1 K_zf the prior of the N function values is N(0, Q + diag(K_ff - Q)), so that the data have the
-covariance Q + diag(lambda), lambda = diag(K_ff - Q) + noise^2. All costs are N P^2.
+With Q = K_fz K_zz^-1 K_zf the prior of the N function values is N(0, Q + diag(K_ff - Q)), so that
+the data have the covariance Q + diag(lambda), lambda = diag(K_ff - Q) + noise^2. All costs are N
+P^2.
 """
 
 import equinox as eqx
@@ -43,7 +45,12 @@ class FITC(eqx.Module):
         eye = jnp.eye(self.zeta.shape[0], dtype=self.zeta.dtype)
         unwhiten = solve_triangular(f.prior, eye, lower=True)  # L^-1
         half = solve_triangular(f.posterior, unwhiten, lower=True)  # chol(B)^-1 L^-1
-        return Conditional(self.kernel, self.zeta, half.T @ f.projected, unwhiten.T @ unwhiten - half.T @ half)
+        return Conditional(
+            self.kernel,
+            self.zeta,
+            half.T @ f.projected,
+            quadratic=unwhiten.T @ unwhiten - half.T @ half,
+        )
 
     def _factors(self, x: Float[Array, "N Din"], y: Float[Array, " N"]) -> _Factors:
         prior = cholesky(self.kernel.gram(self.zeta))
@@ -52,4 +59,9 @@ class FITC(eqx.Module):
         variance = unexplained + jnp.exp(2.0 * self.log_noise_std)
         inner = jnp.eye(self.zeta.shape[0], dtype=x.dtype) + (white / variance) @ white.T
         posterior = jnp.linalg.cholesky(inner)  # its smallest eigenvalue is at least 1: no jitter
-        return _Factors(prior, posterior, variance, solve_triangular(posterior, white @ (y / variance), lower=True))
+        return _Factors(
+            prior,
+            posterior,
+            variance,
+            solve_triangular(posterior, white @ (y / variance), lower=True),
+        )

@@ -1,6 +1,8 @@
-"""Covariance functions. Points of the first argument lead, points of the second come last (`Din B`): the fast layout.
+"""Covariance functions. Points of the first argument lead, points of the second come last (`Din
+B`): the fast layout.
 
-A new kernel is one class with `cross` and `diag`, and one line in KERNELS; any JAX-differentiable function will do.
+A new kernel is one class with `cross` and `diag`, and one line in KERNELS; any JAX-differentiable
+function will do.
 """
 
 from abc import abstractmethod
@@ -45,7 +47,8 @@ class Stationary(Kernel):
 
     def cross(self, a: Float[Array, "P Din"], b: Float[Array, "Din B"]) -> Float[Array, "P B"]:
         scale = jnp.exp(-self.log_lengthscale)
-        a, b = a * scale, b * scale[:, None]
+        a = a * scale
+        b = b * scale[:, None]
         squared = jnp.sum(a**2, axis=1)[:, None] + jnp.sum(b**2, axis=0) - 2.0 * (a @ b)
         return jnp.exp(2.0 * self.log_std) * self.profile(jnp.maximum(squared, 0.0))
 

@@ -13,7 +13,9 @@ JITTER = 1e-6  # relative to the mean variance on the diagonal
 
 
 def cholesky(covariance: Float[Array, "P P"]) -> Float[Array, "P P"]:
-    """Lower factor of the covariance with a jitter relative to its diagonal; NaN where it is not positive definite."""
+    """Lower factor of the covariance with a jitter relative to its diagonal; NaN where it is not
+    positive definite.
+    """
     return jnp.linalg.cholesky(jittered(covariance))
 
 
@@ -22,22 +24,29 @@ def jittered(covariance: Float[Array, "P P"]) -> Float[Array, "P P"]:
     return covariance + jitter * jnp.eye(covariance.shape[-1], dtype=covariance.dtype)
 
 
-def factor_and_inverse(covariance: Float[Array, "P P"]) -> tuple[Float[Array, "P P"], Float[Array, "P P"]]:
+def factor_and_inverse(
+    covariance: Float[Array, "P P"],
+) -> tuple[Float[Array, "P P"], Float[Array, "P P"]]:
     """L and L^-1 for covariance = L L^T."""
     factor = jnp.linalg.cholesky(covariance)
-    return factor, solve_triangular(factor, jnp.eye(factor.shape[-1], dtype=factor.dtype), lower=True)
+    return factor, solve_triangular(
+        factor, jnp.eye(factor.shape[-1], dtype=factor.dtype), lower=True
+    )
 
 
 Factorise = Callable[[Array], tuple[Array, Array]]
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(1,))
-def whitener(covariance: Float[Array, "P P"], factorise: Factorise = factor_and_inverse) -> Float[Array, "P P"]:
-    """W = L^-1 for covariance = L L^T (with the jitter), so that W z is white; all else follows by matrix products.
+def whitener(
+    covariance: Float[Array, "P P"], factorise: Factorise = factor_and_inverse
+) -> Float[Array, "P P"]:
+    """W = L^-1 for covariance = L L^T (with the jitter), so that W z is white; all else follows by
+    matrix products.
 
-    One factorisation and one triangular solve, and none in the gradient: besides being fast, this keeps batched solves
-    from running side by side, which can lock up XLA's CPU thread pool (each waits there for a free thread). `factorise`
-    is another way to do both.
+    One factorisation and one triangular solve, and none in the gradient: besides being fast, this
+    keeps batched solves from running side by side, which can lock up XLA's CPU thread pool (each
+    waits there for a free thread). `factorise` is another way to do both.
     """
     return _whitener_forward(covariance, factorise)[0]
 
@@ -48,7 +57,9 @@ def _whitener_forward(covariance: Array, factorise: Factorise) -> tuple[Array, t
 
 
 def _whitener_backward(factorise: Factorise, saved: tuple[Array, Array], g: Array) -> tuple[Array]:
-    """dL = -W' g W' (lower part), then the Cholesky adjoint: W' Phi(L' dL) W, symmetrised, and through the jitter's mean."""
+    """dL = -W' g W' (lower part), then the Cholesky adjoint: W' Phi(L' dL) W, symmetrised, and
+    through the jitter's mean.
+    """
     factor, white = saved
     g_factor = jnp.tril(-white.T @ jnp.tril(g) @ white.T)
     lower = jnp.tril(factor.T @ g_factor)
@@ -56,14 +67,17 @@ def _whitener_backward(factorise: Factorise, saved: tuple[Array, Array], g: Arra
     half = white.T @ phi @ white
     g_jittered = 0.5 * (half + half.T)
     size = factor.shape[-1]
-    return (g_jittered + (JITTER * jnp.trace(g_jittered) / size) * jnp.eye(size, dtype=factor.dtype),)
+    return (
+        g_jittered + (JITTER * jnp.trace(g_jittered) / size) * jnp.eye(size, dtype=factor.dtype),
+    )
 
 
 whitener.defvjp(_whitener_forward, _whitener_backward)
 
 
 def one_by_one(function: Callable, stacked: tuple) -> Any:
-    """`function(*parts)` for each index of the leading axis, in turn: for functions that solve with large matrices.
+    """`function(*parts)` for each index of the leading axis, in turn: for functions that solve with
+    large matrices.
 
     As with `whitener`, batches of large solves must not run side by side on a small thread pool.
     """

@@ -1,14 +1,14 @@
 """Exact mean and covariance of GP posteriors at a Gaussian input, for the squared exponential.
 
-The first Dr inputs are N(mean, S), the rest are known numbers. For one output with precisions p = 1/lengthscale^2 (of
-the uncertain inputs) and h_i = p (zeta_i - mean),
+The first Dr inputs are N(mean, S), the rest are known numbers. For one output with precisions p =
+1/lengthscale^2 (of the uncertain inputs) and h_i = p (zeta_i - mean),
 
     q_i = E[k_i] = k(mean, zeta_i) |I + S P|^-1/2 exp(h_i' H h_i / 2),                         H = S (I + P S)^-1,
     Cov[k_i, k_j] = q_i q_j (exp(d_ij) - 1),
     d_ij = (h_i + h_j)' G (h_i + h_j) / 2 - h_i' H h_i / 2 - h_j' H h_j / 2 - log-determinants,  G = S (I + 2 P S)^-1,
 
-and for two outputs a and b, 2 P becomes P_a + P_b. Every term of d vanishes with S, so nothing cancels when the input is
-nearly certain, however large the weights are.
+and for two outputs a and b, 2 P becomes P_a + P_b. Every term of d vanishes with S, so nothing
+cancels when the input is nearly certain, however large the weights are.
 """
 
 from typing import NamedTuple
@@ -22,7 +22,8 @@ from jaxtyping import Array, Float
 
 from prssm.gp.conditional import Conditional
 
-_LARGEST_EXPONENT = 500.0  # where it is larger, q_i q_j is so small that the term does not count, but exp would overflow
+# where it is larger, q_i q_j is so small that the term does not count, but exp would overflow
+_LARGEST_EXPONENT = 500.0
 
 
 class Moments(NamedTuple):
@@ -44,23 +45,31 @@ class _Expected(eqx.Module):
     cross: Float[Array, " Dr"]  # Cov[x, f]
 
 
-def match_moments(gps: Conditional, mean: Float[Array, " Dr"], covariance: Float[Array, "Dr Dr"],
-                  known: Float[Array, " Dk"]) -> Moments:
+def match_moments(
+    gps: Conditional,
+    mean: Float[Array, " Dr"],
+    covariance: Float[Array, "Dr Dr"],
+    known: Float[Array, " Dk"],
+) -> Moments:
     """Moments of f = (f_1..f_Dy) where the arrays of `gps` lead with the output axis."""
-    single = jax.vmap(lambda gp: _expected(gp, mean, covariance, known))(gps)
+    single = jax.vmap(lambda gp: _expected(gp, mean, covariance, known=known))(gps)
     means = jnp.sum(gps.weights * single.q, axis=1)
     joint = jnp.diag(jax.vmap(lambda gp, part: _variance(gp, part, covariance))(gps, single))
     first, second = np.triu_indices(len(means), 1)
     if len(first):
         of = lambda chosen: jax.tree.map(lambda leaf: leaf[chosen], (gps.weights, single))  # noqa: E731
-        pairs = jax.vmap(lambda a, b: a[0] @ _kernel_covariance(a[1], b[1], covariance) @ b[0])(of(first), of(second))
+        pairs = jax.vmap(lambda a, b: a[0] @ _kernel_covariance(a[1], b[1], covariance) @ b[0])(
+            of(first), of(second)
+        )
         joint = joint.at[first, second].set(pairs).at[second, first].set(pairs)
     return Moments(means, joint, single.cross.T)
 
 
 def _expected(gp: Conditional, mean: Array, covariance: Array, known: Array) -> _Expected:
     count = mean.shape[0]
-    log_lengthscale, log_std = gp.kernel.log_lengthscale, gp.kernel.log_std  # type: ignore[attr-defined]
+    # type: ignore[attr-defined]
+    log_lengthscale = gp.kernel.log_lengthscale
+    log_std = gp.kernel.log_std
     precision = jnp.exp(-2.0 * log_lengthscale)
     away = gp.zeta - jnp.concatenate([mean, known])
     log_kernel = 2.0 * log_std - 0.5 * away**2 @ precision  # at the mean
@@ -68,14 +77,23 @@ def _expected(gp: Conditional, mean: Array, covariance: Array, known: Array) -> 
     shrunk, log_det = _shrink(covariance, precision[:count])
     quadratic = 0.5 * jnp.sum((h @ shrunk) * h, axis=1)
     q = jnp.exp(log_kernel + quadratic - 0.5 * log_det)
-    return _Expected(precision[:count], h, q, quadratic, log_det, shrunk @ (h.T @ (gp.weights * q)))
+    return _Expected(
+        precision[:count],
+        h,
+        q,
+        quadratic=quadratic,
+        log_det=log_det,
+        cross=shrunk @ (h.T @ (gp.weights * q)),
+    )
 
 
 def _shrink(covariance: Array, precision: Array) -> tuple[Array, Array]:
     """S (I + P S)^-1 = S - S (P^-1 + S)^-1 S and log |I + S P|, for diagonal P."""
     factor = jnp.linalg.cholesky(jnp.diag(1.0 / precision) + covariance)
     half = solve_triangular(factor, covariance, lower=True)
-    return covariance - half.T @ half, 2.0 * jnp.sum(jnp.log(jnp.diagonal(factor))) + jnp.sum(jnp.log(precision))
+    return covariance - half.T @ half, 2.0 * jnp.sum(jnp.log(jnp.diagonal(factor))) + jnp.sum(
+        jnp.log(precision)
+    )
 
 
 def _kernel_covariance(a: _Expected, b: _Expected, covariance: Array) -> Float[Array, "P P"]:
@@ -88,7 +106,9 @@ def _kernel_covariance(a: _Expected, b: _Expected, covariance: Array) -> Float[A
 
 
 def _variance(gp: Conditional, part: _Expected, covariance: Array) -> Array:
-    """Of one output: how its mean varies with x, and E[k_xx - k' Q k], what the posterior does not know."""
+    """Of one output: how its mean varies with x, and E[k_xx - k' Q k], what the posterior does not
+    know.
+    """
     kernels = _kernel_covariance(part, part, covariance)
     explained = part.q @ gp.quadratic @ part.q + jnp.sum(gp.quadratic * kernels)
     unknown = jnp.maximum(jnp.exp(2.0 * gp.kernel.log_std) - explained, 0.0)  # type: ignore[attr-defined]

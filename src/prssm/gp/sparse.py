@@ -1,16 +1,17 @@
 """The variational sparse GP: a function known through q(z) at its inducing inputs.
 
-z is the deviation of the function from its prior mean, so p(z) = N(0, K) and z = 0 is the prior mean itself. With
-K = L L' and W = L^-1, v = W z is white under the prior. Whatever the parameters of q, it is used as q(v) = N(m, V V')
-with V lower triangular. With k = k(zeta, x) and a = W k, a function value has
+z is the deviation of the function from its prior mean, so p(z) = N(0, K) and z = 0 is the prior
+mean itself. With K = L L' and W = L^-1, v = W z is white under the prior. Whatever the parameters
+of q, it is used as q(v) = N(m, V V') with V lower triangular. With k = k(zeta, x) and a = W k, a
+function value has
 
     mean = m'a,    variance = (k_xx - a'a) + |V'a|^2:
 
-what the inducing points cannot say of f(x), plus what is not known of them. Every entry of a, m and V is of order one
-however ill-conditioned K is, which is what makes single precision safe.
+what the inducing points cannot say of f(x), plus what is not known of them. Every entry of a, m and
+V is of order one however ill-conditioned K is, which is what makes single precision safe.
 
-Many functions at once are one tree whose arrays lead with their number. A kernel and inducing inputs that all of them
-share lead with one instead.
+Many functions at once are one tree whose arrays lead with their number. A kernel and inducing
+inputs that all of them share lead with one instead.
 """
 
 from abc import abstractmethod
@@ -32,7 +33,9 @@ class Inducing(eqx.Module):
     mean: eqx.AbstractVar[Float[Array, " P"]]
 
     @abstractmethod
-    def whitened(self, white: Float[Array, "P P"]) -> tuple[Float[Array, " P"], Float[Array, "P P"]]:
+    def whitened(
+        self, white: Float[Array, "P P"]
+    ) -> tuple[Float[Array, " P"], Float[Array, "P P"]]:
         """m and V of q(v) = N(m, V V'), v = W z."""
 
 
@@ -42,12 +45,16 @@ class DiagonalInducing(Inducing):
     mean: Float[Array, " P"]
     log_std: Float[Array, " P"]
 
-    def whitened(self, white: Float[Array, "P P"]) -> tuple[Float[Array, " P"], Float[Array, "P P"]]:
+    def whitened(
+        self, white: Float[Array, "P P"]
+    ) -> tuple[Float[Array, " P"], Float[Array, "P P"]]:
         return white @ self.mean, white * jnp.exp(self.log_std)
 
 
 class WhitenedInducing(Inducing):
-    """q(v) = N(mean, V V') with any covariance; the diagonal of `factor` holds the logarithm of V's."""
+    """q(v) = N(mean, V V') with any covariance; the diagonal of `factor` holds the logarithm of
+    V's.
+    """
 
     mean: Float[Array, " P"]
     factor: Float[Array, "P P"]
@@ -56,14 +63,17 @@ class WhitenedInducing(Inducing):
     def create(cls, mean: np.ndarray, std: float) -> "WhitenedInducing":
         return cls(mean, np.diag(np.full(len(mean), np.log(std))))
 
-    def whitened(self, white: Float[Array, "P P"]) -> tuple[Float[Array, " P"], Float[Array, "P P"]]:
+    def whitened(
+        self, white: Float[Array, "P P"]
+    ) -> tuple[Float[Array, " P"], Float[Array, "P P"]]:
         return self.mean, jnp.tril(self.factor, -1) + jnp.diag(jnp.exp(jnp.diagonal(self.factor)))
 
 
 class Posterior(eqx.Module):
     """All that a prediction needs and that no query point changes.
 
-    `mean` may have a column for each query point: then each column is one draw of v, and `spread` is None.
+    `mean` may have a column for each query point: then each column is one draw of v, and `spread`
+    is None.
     """
 
     kernel: Kernel
@@ -82,8 +92,16 @@ class Posterior(eqx.Module):
         return mean, variance
 
     def drawn(self, noise: Float[Array, "P B"]) -> "Posterior":
-        """One draw v = m + V noise of the inducing outputs for each column, kept for a whole trajectory."""
-        return Posterior(self.kernel, self.zeta, self.white, self.mean[:, None] + self.spread @ noise, None)
+        """One draw v = m + V noise of the inducing outputs for each column, kept for a whole
+        trajectory.
+        """
+        return Posterior(
+            self.kernel,
+            self.zeta,
+            self.white,
+            mean=self.mean[:, None] + self.spread @ noise,
+            spread=None,
+        )
 
     def kl(self) -> Float[Array, ""]:
         """KL(q(v) || N(0, I)), which is KL(q(z) || p(z))."""
@@ -106,18 +124,23 @@ class SparseGP(eqx.Module):
 
 def condition_all(gps: SparseGP, factorise: Factorise = factor_and_inverse) -> Posterior:
     """`condition` for many GPs; what they share is factored once and stays shared."""
-    white = jax.vmap(lambda kernel, zeta: whitener(kernel.gram(zeta), factorise))(gps.kernel, gps.zeta)
+    white = jax.vmap(lambda kernel, zeta: whitener(kernel.gram(zeta), factorise))(
+        gps.kernel, gps.zeta
+    )
     mean, spread = jax.vmap(lambda inducing, white: inducing.whitened(white))(
-        gps.inducing, _for_each(white, len(gps.inducing.mean)))
-    return Posterior(gps.kernel, gps.zeta, white, mean, spread)
+        gps.inducing, _for_each(white, len(gps.inducing.mean))
+    )
+    return Posterior(gps.kernel, gps.zeta, white, mean=mean, spread=spread)
 
 
 def unshared(gps: Posterior) -> Posterior:
     """The same GPs, each with its own copy of what they share, if anything."""
     if len(gps.zeta) == len(gps.mean):
         return gps
-    kernel, zeta, white = (_for_each(part, len(gps.mean)) for part in (gps.kernel, gps.zeta, gps.white))
-    return Posterior(kernel, zeta, white, gps.mean, gps.spread)
+    kernel, zeta, white = (
+        _for_each(part, len(gps.mean)) for part in (gps.kernel, gps.zeta, gps.white)
+    )
+    return Posterior(kernel, zeta, white, mean=gps.mean, spread=gps.spread)
 
 
 def _for_each(shared: Any, count: int) -> Any:

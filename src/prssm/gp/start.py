@@ -1,4 +1,6 @@
-"""Where the search for hyper-parameters begins, and the box it stays in: all relative to the data's own scale."""
+"""Where the search for hyper-parameters begins, and the box it stays in: all relative to the data's
+own scale.
+"""
 
 from typing import NamedTuple
 
@@ -7,7 +9,8 @@ import numpy as np
 
 from prssm.gp.kernels import SquaredExponential
 
-# Factors on the start values. Beyond them the likelihood is flat or the matrices are singular in double precision.
+# Factors on the start values. Beyond them the likelihood is flat or the matrices are singular in
+# double precision.
 _LENGTHSCALE_RANGE = (0.02, 300.0)
 _SIGNAL_RANGE = (0.05, 50.0)
 _NOISE_RANGE = (1e-2, 20.0)
@@ -22,7 +25,9 @@ class HyperParameters(NamedTuple):
 
 
 def start_values(x: np.ndarray, y: np.ndarray, width: float = 1.0) -> HyperParameters:
-    """Length scales of `width` typical distances between two windows; the signal as large as the targets."""
+    """Length scales of `width` typical distances between two windows; the signal as large as the
+    targets.
+    """
     spread = np.maximum(x.std(axis=0), 1e-9 * (1.0 + np.abs(x).max()))
     lengthscale = width * spread * np.sqrt(x.shape[1])
     signal = np.sqrt(np.mean(y**2))
@@ -33,9 +38,15 @@ def box(x: np.ndarray, y: np.ndarray) -> tuple[HyperParameters, HyperParameters]
     """Lower and upper limits of the search."""
     start = start_values(x, y)
     lower, upper = (
-        HyperParameters(SquaredExponential(start.kernel.log_std + np.log(_SIGNAL_RANGE[i]),
-                                           start.kernel.log_lengthscale + np.log(_LENGTHSCALE_RANGE[i])),
-                        start.log_noise_std + np.log(_NOISE_RANGE[i])) for i in (0, 1))
+        HyperParameters(
+            SquaredExponential(
+                start.kernel.log_std + np.log(_SIGNAL_RANGE[i]),
+                start.kernel.log_lengthscale + np.log(_LENGTHSCALE_RANGE[i]),
+            ),
+            start.log_noise_std + np.log(_NOISE_RANGE[i]),
+        )
+        for i in (0, 1)
+    )
     return lower, upper
 
 

@@ -1,1 +1,3 @@
-"""Linear systems: subspace start, output-error refinement, order, first state. Knows no files and no command line."""
+"""Linear systems: subspace start, output-error refinement, order, first state. Knows no files and
+no command line.
+"""

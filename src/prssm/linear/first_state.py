@@ -1,4 +1,6 @@
-"""The first state of a linear system from the first samples of a recording, with its uncertainty."""
+"""The first state of a linear system from the first samples of a recording, with its
+uncertainty.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,10 +17,11 @@ _LEAST_STD = 1e-6  # in scaled units: noise-free data keep a regular problem
 
 @dataclass(frozen=True, eq=False)
 class InitialState:
-    """x[0] ~ N(mean, factor factor'); the error of a free run has deviation `error_std` and lag-one `correlation`.
+    """x[0] ~ N(mean, factor factor'); the error of a free run has deviation `error_std` and lag-one
+    `correlation`.
 
-    That error is disturbances more than sensor noise, so it is correlated in time; taking it as white would make
-    sixteen samples look like sixteen independent looks at the state.
+    That error is disturbances more than sensor noise, so it is correlated in time; taking it as
+    white would make sixteen samples look like sixteen independent looks at the state.
     """
 
     mean: np.ndarray
@@ -34,23 +37,33 @@ class InitialState:
         x = np.concatenate([states for _, states in runs])
         variance, axes = np.linalg.eigh(np.atleast_2d(np.cov(x, rowvar=False)))
         factor = axes * np.sqrt(np.maximum(variance, 0.0))
-        return cls(x.mean(axis=0), factor, _rms(errors), lag_one(errors))
+        return cls(x.mean(axis=0), factor, _rms(errors), correlation=lag_one(errors))
 
-    def estimate(self, system: LinearSystem, u: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Posterior mean and covariance factor of x[0] given the first outputs (rows of `y`; NaN is skipped).
+    def estimate(
+        self, system: LinearSystem, u: np.ndarray, y: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Posterior mean and covariance factor of x[0] given the first outputs (rows of `y`; NaN is
+        skipped).
 
-        With x = mean + factor z: minimise |z|^2 + |W (y - yhat(z))|^2, where W whitens the correlated errors.
+        With x = mean + factor z: minimise |z|^2 + |W (y - yhat(z))|^2, where W whitens the
+        correlated errors.
         """
         forced, _ = system.simulate(self.mean, u[: len(y)])
         response = system.free_response(len(y)) @ self.factor
-        rows, targets = [np.eye(len(self.mean))], [np.zeros(len(self.mean))]
+        rows = [np.eye(len(self.mean))]
+        targets = [np.zeros(len(self.mean))]
         for d in range(y.shape[1]):
             known = np.flatnonzero(~np.isnan(y[:, d]))
             lags = np.abs(known[:, None] - known)
-            root = self.error_std[d] * np.linalg.cholesky(self.correlation[d] ** lags + 1e-9 * np.eye(len(known)))
+            root = self.error_std[d] * np.linalg.cholesky(
+                self.correlation[d] ** lags + 1e-9 * np.eye(len(known))
+            )
             rows.append(np.linalg.solve(root, response[known, d]))
             targets.append(np.linalg.solve(root, y[known, d] - forced[known, d]))
-        R = np.linalg.qr(np.concatenate([np.concatenate(rows), np.concatenate(targets)[:, None]], axis=1), mode="r")
+        R = np.linalg.qr(
+            np.concatenate([np.concatenate(rows), np.concatenate(targets)[:, None]], axis=1),
+            mode="r",
+        )
         n = len(self.mean)
         z = np.linalg.solve(R[:n, :n], R[:n, n])
         return self.mean + self.factor @ z, np.linalg.solve(R[:n, :n].T, self.factor.T).T

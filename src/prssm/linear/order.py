@@ -1,4 +1,6 @@
-"""How many states a linear model should have, and how large its errors are, judged on held-out training data."""
+"""How many states a linear model should have, and how large its errors are, judged on held-out
+training data.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +14,9 @@ from prssm.linear.first_state import InitialState
 from prssm.linear.output_error import identify, measured, squared_error
 from prssm.linear.system import MAX_RADIUS, LinearSystem, spectral_radius
 
-FOLDS = 2  # halves: a free run as long as the data is a hard test, and drifts that a short stretch hides show in it
+# halves: a free run as long as the data is a hard test, and drifts that a short stretch hides show
+# in it
+FOLDS = 2
 RADII = (MAX_RADIUS, 0.98, 0.95)  # limits of the poles, from any memory to twenty samples of it
 _LEAST_ROWS = 4  # measured values for each parameter of the largest order that is tried
 _PATIENCE = 2  # orders without improvement before the search ends
@@ -23,7 +27,9 @@ _EXACT = 1e-4  # and so are errors below this fraction of the output's deviation
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Errors (rows, Dy) of free runs over stretches that the model was not fitted to, one array for each stretch."""
+    """Errors (rows, Dy) of free runs over stretches that the model was not fitted to, one array for
+    each stretch.
+    """
 
     errors: list[np.ndarray]
     warmup: int
@@ -32,13 +38,22 @@ class HeldOut:
 
     @property
     def rms(self) -> float:
-        """Root mean square over all stretches and outputs, warm-up included, as a test counts it."""
+        """Root mean square over all stretches and outputs, warm-up included, as a test counts
+        it.
+        """
         return float(np.sqrt(np.nanmean(np.concatenate(self.errors) ** 2)))
 
     @property
     def std(self) -> np.ndarray:
-        """Root mean square of each output after the warm-up, where the first state's own uncertainty has gone."""
-        late = np.concatenate([error[self.warmup :] if len(error) > 2 * self.warmup else error for error in self.errors])
+        """Root mean square of each output after the warm-up, where the first state's own
+        uncertainty has gone.
+        """
+        late = np.concatenate(
+            [
+                error[self.warmup :] if len(error) > 2 * self.warmup else error
+                for error in self.errors
+            ]
+        )
         return np.sqrt(np.nanmean(late**2, axis=0))
 
 
@@ -46,22 +61,27 @@ Split = tuple[list[Record], list[Record]]  # what to fit, what to predict
 
 
 def splits(records: Sequence[Record], folds: int = FOLDS) -> list[Split]:
-    """Each stretch of the data is held out once: whole records where there are many, else equal parts of each record.
+    """Each stretch of the data is held out once: whole records where there are many, else equal
+    parts of each record.
 
     Empty where the data are too short to spare anything.
     """
     if len(records) >= 2 * folds:
         groups = [list(records[fold::folds]) for fold in range(folds)]
-        return [([r for j, group in enumerate(groups) if j != i for r in group], groups[i]) for i in range(folds)]
+        return [
+            ([r for j, group in enumerate(groups) if j != i for r in group], groups[i])
+            for i in range(folds)
+        ]
     long_enough = [record for record in records if len(record) >= folds * _SHORTEST]
     if not long_enough:
         return []
     short = [record for record in records if len(record) < folds * _SHORTEST]
-    return [_cut(long_enough, short, fold, folds) for fold in range(folds)]
+    return [_cut(long_enough, short, fold, folds=folds) for fold in range(folds)]
 
 
 def _cut(records: Sequence[Record], always_fit: Sequence[Record], fold: int, folds: int) -> Split:
-    fit, held_out = list(always_fit), []
+    fit = list(always_fit)
+    held_out = []
     for record in records:
         edges = np.linspace(0, len(record), folds + 1).astype(int)
         fit += [record[: edges[fold]]] if fold > 0 else []
@@ -71,24 +91,31 @@ def _cut(records: Sequence[Record], always_fit: Sequence[Record], fold: int, fol
 
 
 def hold_out(records: Sequence[Record], order: int, warmup: int, starts: int) -> HeldOut | None:
-    """Free runs over stretches that were held out, under the limit of the poles that serves them best.
+    """Free runs over stretches that were held out, under the limit of the poles that serves them
+    best.
 
-    Slow modes that training drifts have suggested do harm in a long free run; whether they do is seen here.
+    Slow modes that training drifts have suggested do harm in a long free run; whether they do is
+    seen here.
     """
     limits: list[HeldOut] = []
     for max_radius in RADII:
         if limits and limits[-1].radius <= max_radius:
             continue  # the limit would change nothing
-        result = _hold_out(records, order, warmup, starts, max_radius)
+        result = _hold_out(records, order, warmup, starts=starts, max_radius=max_radius)
         if result is None:
             return None
         limits.append(result)
     return limits[first_good([result.rms for result in limits])]
 
 
-def _hold_out(records: Sequence[Record], order: int, warmup: int, starts: int, max_radius: float) -> HeldOut | None:
-    """None where the data are too short, or where some output is not measured in what is fitted or in what is held out."""
-    errors, radius = [], 0.0
+def _hold_out(
+    records: Sequence[Record], order: int, warmup: int, starts: int, max_radius: float
+) -> HeldOut | None:
+    """None where the data are too short, or where some output is not measured in what is fitted or
+    in what is held out.
+    """
+    errors = []
+    radius = 0.0
     for fit, held_out in splits(records):
         if np.isnan(np.concatenate([record.y for record in fit])).all(axis=0).any():
             return None
@@ -96,7 +123,10 @@ def _hold_out(records: Sequence[Record], order: int, warmup: int, starts: int, m
         fit = [centre.scale(record) for record in fit]
         system = identify(fit, order, starts=starts, random_starts=0, max_radius=max_radius)
         start = InitialState.fit(system, fit)
-        errors += [_free_run_error(system, start, centre.scale(record), warmup) for record in held_out]
+        errors += [
+            _free_run_error(system, start, centre.scale(record), warmup=warmup)
+            for record in held_out
+        ]
         radius = max(radius, spectral_radius(system.A))
     there = [~np.isnan(error[warmup:]) for error in errors]
     complete = errors and np.concatenate(there).any(axis=0).all()
@@ -104,35 +134,51 @@ def _hold_out(records: Sequence[Record], order: int, warmup: int, starts: int, m
 
 
 def _centring(records: Sequence[Record]) -> Scaler:
-    """Removes the means of what is fitted: the means of all data would tell something of what is held out."""
+    """Removes the means of what is fitted: the means of all data would tell something of what is
+    held out.
+    """
     means = Scaler.fit(records)
-    return Scaler(means.u_mean, np.ones_like(means.u_mean), means.y_mean, np.ones_like(means.y_mean))
+    return Scaler(
+        means.u_mean, np.ones_like(means.u_mean), means.y_mean, y_std=np.ones_like(means.y_mean)
+    )
 
 
-def _free_run_error(system: LinearSystem, start: InitialState, record: Record, warmup: int) -> np.ndarray:
+def _free_run_error(
+    system: LinearSystem, start: InitialState, record: Record, warmup: int
+) -> np.ndarray:
     x0, _ = start.estimate(system, record.u, record.y[:warmup])
     return record.y - system.simulate(x0, record.u)[0]
 
 
 def largest_order(records: Sequence[Record]) -> int:
-    """So many states that what is left to fit to, when a stretch is held out, still outnumbers the parameters."""
+    """So many states that what is left to fit to, when a stretch is held out, still outnumbers the
+    parameters.
+    """
     per_state = records[0].input_dim + records[0].output_dim + 1
     return max(1, measured(records) // (_LEAST_ROWS * per_state))
 
 
 class Judged(NamedTuple):
-    """An order, its error, and the held-out errors that this is taken from where the data are long enough to have any."""
+    """An order, its error, and the held-out errors that this is taken from where the data are long
+    enough to have any.
+    """
 
     order: int
     error: float
     held_out: HeldOut | None
 
 
-def judge_orders(records: Sequence[Record], orders: Sequence[int], warmup: int, starts: int,
-                 report: Callable[[int, float], None] = lambda order, error: None) -> list[Judged]:
+def judge_orders(
+    records: Sequence[Record],
+    orders: Sequence[int],
+    warmup: int,
+    starts: int,
+    report: Callable[[int, float], None] = lambda order, error: None,
+) -> list[Judged]:
     """The `orders` (ascending) up to where more states stop helping."""
+
     def judge(order: int) -> Judged:
-        held_out = hold_out(records, order, warmup, starts)
+        held_out = hold_out(records, order, warmup, starts=starts)
         error = held_out.rms if held_out else information(records, order, starts)
         report(order, error)
         return Judged(order, error, held_out)
@@ -141,7 +187,9 @@ def judge_orders(records: Sequence[Record], orders: Sequence[int], warmup: int, 
 
 
 def until_no_better(judge: Callable[[int], Judged], orders: Sequence[int]) -> list[Judged]:
-    """What is judged of the orders in turn, until some in a row are no better than the best before them."""
+    """What is judged of the orders in turn, until some in a row are no better than the best before
+    them.
+    """
     judged: list[Judged] = []
     for index, order in enumerate(orders):
         judged.append(judge(order))
@@ -156,19 +204,25 @@ def best(judged: Sequence[Judged]) -> Judged:
 
 
 def first_good(errors: Sequence[float]) -> int:
-    """Index of the first error that is as good as the smallest; the first of all where none is finite."""
+    """Index of the first error that is as good as the smallest; the first of all where none is
+    finite.
+    """
     return next(iter(as_good(errors, _TIE)), 0)
 
 
 def as_good(errors: Sequence[float], tie: float) -> list[int]:
-    """Indices of all errors within `tie` of the smallest, relative to it; one that is not finite is no candidate."""
+    """Indices of all errors within `tie` of the smallest, relative to it; one that is not finite is
+    no candidate.
+    """
     finite = [error if np.isfinite(error) else np.inf for error in errors]
     limit = min(finite) * (1.0 + tie) + _EXACT
     return [index for index, error in enumerate(finite) if np.isfinite(error) and error <= limit]
 
 
 def information(records: Sequence[Record], order: int, starts: int) -> float:
-    """An error inflated for the number of parameters (Bayes's criterion, as a deviation), for data too short to hold out."""
+    """An error inflated for the number of parameters (Bayes's criterion, as a deviation), for data
+    too short to hold out.
+    """
     system = identify(records, order, starts=starts, random_starts=0)
     count = measured(records)
     rms = np.sqrt(squared_error(system, records) / count)
@@ -176,6 +230,8 @@ def information(records: Sequence[Record], order: int, starts: int) -> float:
 
 
 def parameters(system: LinearSystem, records: int) -> int:
-    """Free parameters: those that no change of the state's coordinates can undo, and the first states."""
+    """Free parameters: those that no change of the state's coordinates can undo, and the first
+    states.
+    """
     outputs, inputs = system.D.shape
     return system.order * (inputs + outputs + records) + outputs * (inputs + 1)

@@ -1,9 +1,10 @@
-"""Subspace identification: the dynamics A and the output map C from a projection of future outputs on the past.
+"""Subspace identification: the dynamics A and the output map C from a projection of future outputs
+on the past.
 
-Block Hankel matrices of a record: Yf = G X + H Uf + noise, with G = [C; CA; CA^2; ...]. Regressing the
-inputs out of Yf and of the past (inputs and outputs) and projecting one on the other leaves G's
-column space, which a singular value decomposition finds
-(PO-MOESP; with whitened future outputs, canonical variate analysis).
+Block Hankel matrices of a record: Yf = G X + H Uf + noise, with G = [C; CA; CA^2; ...]. Regressing
+the inputs out of Yf and of the past (inputs and outputs) and projecting one on the other leaves G's
+column space, which a singular value decomposition finds (PO-MOESP; with whitened future outputs,
+canonical variate analysis).
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,9 +17,12 @@ BLOCKS = (6, 10, 16, 25)  # rows of past and of future that are tried
 
 
 def dynamics(records: Sequence[Record], order: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Pairs (A, C) of the given order, one for each usable block size and weighting; none if all records are too short."""
+    """Pairs (A, C) of the given order, one for each usable block size and weighting; none if all
+    records are too short.
+    """
     outputs = records[0].output_dim
-    smallest = -(-order // outputs) + 1  # so many that the shifted observability matrix still has full rank
+    # so many that the shifted observability matrix still has full rank
+    smallest = -(-order // outputs) + 1
     for block in sorted({smallest, *(size for size in BLOCKS if size > smallest)}):
         projection, future = _project(records, block)
         if projection is None:
@@ -29,17 +33,22 @@ def dynamics(records: Sequence[Record], order: int) -> Iterator[tuple[np.ndarray
 
 
 def _project(records: Sequence[Record], block: int) -> tuple[np.ndarray | None, np.ndarray]:
-    """Future outputs projected on the past, and their covariance, both after the future inputs are regressed out."""
+    """Future outputs projected on the past, and their covariance, both after the future inputs are
+    regressed out.
+    """
     usable = [record for record in records if len(record) > 2 * block]
     if not usable:
         return None, np.zeros(0)
-    given, past, future = (np.concatenate(parts, axis=0)
-                           for parts in zip(*(_blocks(record, block) for record in usable), strict=True))
+    given, past, future = (
+        np.concatenate(parts, axis=0)
+        for parts in zip(*(_blocks(record, block) for record in usable), strict=True)
+    )
     known = given.shape[1] + past.shape[1]
     if len(given) <= known + future.shape[1]:
         return None, np.zeros(0)
     R = np.linalg.qr(np.concatenate([given, past, future], axis=1), mode="r").T
-    explained, rest = R[known:, given.shape[1] : known], R[known:, given.shape[1] :]
+    explained = R[known:, given.shape[1] : known]
+    rest = R[known:, given.shape[1] :]
     return explained, rest @ rest.T / len(given)
 
 
@@ -59,6 +68,8 @@ def _root(covariance: np.ndarray) -> np.ndarray:
 
 
 def _shift(observability: np.ndarray, outputs: int) -> tuple[np.ndarray, np.ndarray]:
-    """A and C from G = [C; CA; ...]: the rows of G from the second block on are the rows before, times A."""
+    """A and C from G = [C; CA; ...]: the rows of G from the second block on are the rows before,
+    times A.
+    """
     A = np.linalg.lstsq(observability[:-outputs], observability[outputs:], rcond=None)[0]
     return A, observability[:outputs]

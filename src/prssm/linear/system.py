@@ -1,4 +1,6 @@
-"""A linear state-space system: its simulation, its stability, and the recursion that both it and its gradients use."""
+"""A linear state-space system: its simulation, its stability, and the recursion that both it and
+its gradients use.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +13,9 @@ from prssm.data.record import Record
 
 MAX_RADIUS = 1.0 - 1e-6  # integrators stay possible (a million steps), growth does not
 _CHUNK = 1024  # rows of the recursion held at once, which bounds its memory
-_SMALL = 1e-10  # directions of the first state weaker than this, relative to the strongest, cannot be told from data
+# directions of the first state weaker than this, relative to the strongest, cannot be told from
+# data
+_SMALL = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,24 +33,31 @@ class LinearSystem:
         return len(self.A)
 
     def simulate(self, x0: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Outputs (T, Dy) and states (T, Dx) of a free run over inputs (T, Du) from the first state `x0`."""
+        """Outputs (T, Dy) and states (T, Dx) of a free run over inputs (T, Du) from the first state
+        `x0`.
+        """
         x = propagate(self.A, (u @ self.B.T).T[:, :, None], np.asarray(x0)[:, None])[:, :, 0].T
         return x @ self.C.T + u @ self.D.T + self.offset, x
 
     def free_response(self, length: int) -> np.ndarray:
-        """The matrices C A^t for t = 0 .. length-1, as (T, Dy, Dx): what a first state does to the outputs."""
+        """The matrices C A^t for t = 0 .. length-1, as (T, Dy, Dx): what a first state does to the
+        outputs.
+        """
         still = np.broadcast_to(0.0, (self.order, length, len(self.C)))
         return propagate(self.A.T, still, self.C.T).transpose(1, 2, 0)
 
     def first_state(self, record: Record) -> np.ndarray:
-        """The first state whose free run is nearest, in least squares, to all that was measured in the record."""
+        """The first state whose free run is nearest, in least squares, to all that was measured in
+        the record.
+        """
         return self.nearest_run(record)[0]
 
     def nearest_run(self, record: Record) -> tuple[np.ndarray, np.ndarray]:
         """That first state, and the errors (M,) that its run leaves in the M measured values."""
         forced, _ = self.simulate(np.zeros(self.order), record.u)
         known = ~np.isnan(record.y)
-        response, target = self.free_response(len(record))[known], (record.y - forced)[known]
+        response = self.free_response(len(record))[known]
+        target = (record.y - forced)[known]
         x0 = np.linalg.lstsq(response, target, rcond=_SMALL)[0]
         return x0, target - response @ x0
 
@@ -55,7 +66,9 @@ class LinearSystem:
         return self.simulate(self.first_state(record), record.u)[1]
 
     def markov(self, count: int) -> np.ndarray:
-        """The impulse response D, CB, CAB, ... as (count, Dy, Du): the same in all coordinates of the state."""
+        """The impulse response D, CB, CAB, ... as (count, Dy, Du): the same in all coordinates of
+        the state.
+        """
         return np.concatenate([self.D[None], self.free_response(count)[: count - 1] @ self.B])
 
     def transformed(self, T: np.ndarray, inverse: np.ndarray) -> Self:
@@ -63,21 +76,26 @@ class LinearSystem:
         return type(self)(T @ self.A @ inverse, T @ self.B, self.C @ inverse, self.D, self.offset)
 
     def normalised(self, records: Sequence[Record]) -> Self:
-        """The same system with coordinates in which the states of the records are uncorrelated with unit variance."""
+        """The same system with coordinates in which the states of the records are uncorrelated with
+        unit variance.
+        """
         x = np.concatenate([self.states(record) for record in records])
         variance, axes = np.linalg.eigh(np.atleast_2d(np.cov(x, rowvar=False)))
         if not variance[-1] > 0.0:
             return self
-        spread = np.sqrt(np.maximum(variance, 1e-12 * variance[-1]))[::-1]  # the strongest direction comes first
-        axes = axes[:, ::-1] * np.where(self.C.sum(axis=0) @ axes[:, ::-1] < 0, -1.0, 1.0)  # one sign among the two
+        # the strongest direction comes first
+        spread = np.sqrt(np.maximum(variance, 1e-12 * variance[-1]))[::-1]
+        # one sign among the two
+        axes = axes[:, ::-1] * np.where(self.C.sum(axis=0) @ axes[:, ::-1] < 0, -1.0, 1.0)
         return self.transformed(axes.T / spread[:, None], axes * spread)
 
 
 def propagate(A: np.ndarray, drive: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """K recursions at once: s[:, 0] = start, s[:, t+1] = A s[:, t] + drive[:, t], all (n, T, K) with start (n, K).
+    """K recursions at once: s[:, 0] = start, s[:, t+1] = A s[:, t] + drive[:, t], all (n, T, K)
+    with start (n, K).
 
-    The last drive is not used. Steps are doubled, s[t] += A^k s[t-k] for k = 1, 2, 4, ..., so that a chunk takes a
-    few large products and no loop over time.
+    The last drive is not used. Steps are doubled, s[t] += A^k s[t-k] for k = 1, 2, 4, ..., so that
+    a chunk takes a few large products and no loop over time.
     """
     n, length, width = drive.shape
     states = np.empty((n, length, width))
@@ -86,10 +104,12 @@ def propagate(A: np.ndarray, drive: np.ndarray, start: np.ndarray) -> np.ndarray
         part = states[:, begin:end]
         part[:, 0] = start if begin == 0 else A @ states[:, begin - 1] + drive[:, begin - 1]
         part[:, 1:] = drive[:, begin : end - 1]
-        power, step = A, 1
+        power = A
+        step = 1
         while step < end - begin:
             part[:, step:] += (power @ part[:, :-step].reshape(n, -1)).reshape(n, -1, width)
-            power, step = power @ power, 2 * step
+            power = power @ power
+            step = 2 * step
     return states
 
 
@@ -98,9 +118,11 @@ def spectral_radius(A: np.ndarray) -> float:
 
 
 def stabilised(A: np.ndarray, limit: float = MAX_RADIUS) -> np.ndarray:
-    """A with every eigenvalue outside the given radius drawn back to it; the same A where there is none.
+    """A with every eigenvalue outside the given radius drawn back to it; the same A where there is
+    none.
 
-    Works on the diagonal blocks of the real Schur form: scaling a block scales its eigenvalues and touches no other.
+    Works on the diagonal blocks of the real Schur form: scaling a block scales its eigenvalues and
+    touches no other.
     """
     if spectral_radius(A) <= limit:
         return A
@@ -114,6 +136,7 @@ def stabilised(A: np.ndarray, limit: float = MAX_RADIUS) -> np.ndarray:
             T[block, block] *= limit / radius
         row += size
     guarded = Q @ T @ Q.T
-    while (radius := spectral_radius(guarded)) > limit:  # rounding, which eigenvalues drawn to one place amplify
+    # rounding, which eigenvalues drawn to one place amplify
+    while (radius := spectral_radius(guarded)) > limit:
         guarded *= (1.0 - 1e-9) * limit / radius
     return guarded

@@ -31,9 +31,12 @@ class Constant(Estimator):
 
     def _fit(self, records: list[Record], session: Session) -> None:
         y = np.concatenate([record.y for record in records])
-        self.mean_, self.std_ = np.nanmean(y, axis=0), np.nanstd(y, axis=0)
+        self.mean_ = np.nanmean(y, axis=0)
+        self.std_ = np.nanstd(y, axis=0)
 
-    def _simulate(self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int) -> Simulated:
+    def _simulate(
+        self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
+    ) -> Simulated:
         shape = (len(u), len(self.mean_))
         return Simulated(np.broadcast_to(self.mean_, shape), np.broadcast_to(self.std_, shape))
 
@@ -41,4 +44,5 @@ class Constant(Estimator):
         return {}, {"mean": self.mean_, "std": self.std_}
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        self.mean_, self.std_ = arrays["mean"], arrays["std"]
+        self.mean_ = arrays["mean"]
+        self.std_ = arrays["std"]

@@ -1,7 +1,9 @@
-"""The contract: every method is an Estimator, so one command line, one benchmark and one report serve all.
+"""The contract: every method is an Estimator, so one command line, one benchmark and one report
+serve all.
 
-A method provides `Config`, `PRESETS`, `warmup`, `_fit`, `_simulate`, `_state` and `_restore`, all in scaled units.
-What is the same for all (checks, scaling, hiding the outputs after the warm-up, scores, files) happens here once.
+A method provides `Config`, `PRESETS`, `warmup`, `_fit`, `_simulate`, `_state` and `_restore`, all
+in scaled units. What is the same for all (checks, scaling, hiding the outputs after the warm-up,
+scores, files) happens here once.
 """
 
 import inspect
@@ -39,14 +41,21 @@ class Simulated:
     state_std: np.ndarray | None = None
 
     def at_all_rows(self, stride: int, rows: int) -> Self:
-        """At each of so many rows, from a run at a rate that is slower by `stride`; samples keep the deviation."""
+        """At each of so many rows, from a run at a rate that is slower by `stride`; samples keep
+        the deviation.
+        """
         mean, std, samples, state_mean, state_std = (
             None if part is None else at_all_rows(part, stride, rows)
-            for part in (self.mean, self.std, self.samples, self.state_mean, self.state_std))
+            for part in (self.mean, self.std, self.samples, self.state_mean, self.state_std)
+        )
         if samples is not None:  # noises of two steps average out between them
             spread = samples.std(axis=0)
-            samples = mean + (samples - mean) * np.where(spread > 0.0, std / np.where(spread > 0.0, spread, 1.0), 1.0)
-        return replace(self, mean=mean, std=std, samples=samples, state_mean=state_mean, state_std=state_std)
+            samples = mean + (samples - mean) * np.where(
+                spread > 0.0, std / np.where(spread > 0.0, spread, 1.0), 1.0
+            )
+        return replace(
+            self, mean=mean, std=std, samples=samples, state_mean=state_mean, state_std=state_std
+        )
 
 
 class _SignatureFromConfig(ABCMeta):
@@ -56,32 +65,41 @@ class _SignatureFromConfig(ABCMeta):
     def __signature__(cls) -> inspect.Signature:
         kind = inspect.Parameter
         parameters = [kind("preset", kind.POSITIONAL_OR_KEYWORD, default="default", annotation=str)]
-        options = inspect.signature(cls.Config).parameters.values() if hasattr(cls, "Config") else ()
+        options = (
+            inspect.signature(cls.Config).parameters.values() if hasattr(cls, "Config") else ()
+        )
         parameters += [option.replace(kind=kind.KEYWORD_ONLY) for option in options]
         return inspect.Signature(parameters)
 
 
 class Estimator(metaclass=_SignatureFromConfig):
-    """Base of all methods, with scikit-learn's manners: `fit` returns self, what it has learnt ends in `_`."""
+    """Base of all methods, with scikit-learn's manners: `fit` returns self, what it has learnt ends
+    in `_`.
+    """
 
     name: ClassVar[str]
     Config: ClassVar[type[Options]]
     PRESETS: ClassVar[Mapping[str, Options]]
     many_devices: ClassVar[bool] = False  # whether training can be split between devices
     stride_: int = 1  # rows of a recording that one step of the model takes
-    training_: TrainingLog | None = None  # the training curve, for methods that are trained by iterations
+    # the training curve, for methods that are trained by iterations
+    training_: TrainingLog | None = None
 
     # ---- options ----
 
     def __init__(self, preset: str = "default", **options: Any) -> None:
         if preset not in self.PRESETS:
-            raise OptionError(f"unknown preset {preset!r} of {self.name}.{did_you_mean(preset, self.PRESETS)}")
+            raise OptionError(
+                f"unknown preset {preset!r} of {self.name}.{did_you_mean(preset, self.PRESETS)}"
+            )
         self.preset = preset
         self.config = self.PRESETS[preset].replace(**options)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All options by name."""
-        return {"preset": self.preset} | {name: getattr(self.config, name) for name in self.config.names()}
+        return {"preset": self.preset} | {
+            name: getattr(self.config, name) for name in self.config.names()
+        }
 
     def set_params(self, **options: Any) -> Self:
         """Change options in place; naming a preset starts from that preset's values."""
@@ -93,7 +111,11 @@ class Estimator(metaclass=_SignatureFromConfig):
 
     def __repr__(self) -> str:
         base = self.PRESETS[self.preset]
-        changed = [f"{n}={getattr(self.config, n)!r}" for n in base.names() if getattr(self.config, n) != getattr(base, n)]
+        changed = [
+            f"{n}={getattr(self.config, n)!r}"
+            for n in base.names()
+            if getattr(self.config, n) != getattr(base, n)
+        ]
         return f"{type(self).__name__}({', '.join([f'preset={self.preset!r}', *changed])})"
 
     # ---- what a method provides ----
@@ -108,8 +130,12 @@ class Estimator(metaclass=_SignatureFromConfig):
         """Learn from scaled records, whose rows are steps of the model."""
 
     @abstractmethod
-    def _simulate(self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int) -> Simulated:
-        """Free run over scaled inputs (T, Du) from the first outputs (of at most `warmup` rows; NaN where missing)."""
+    def _simulate(
+        self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
+    ) -> Simulated:
+        """Free run over scaled inputs (T, Du) from the first outputs (of at most `warmup` rows; NaN
+        where missing).
+        """
 
     @abstractmethod
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -121,60 +147,97 @@ class Estimator(metaclass=_SignatureFromConfig):
 
     def _fit_stream(self, stream: Stream, scaler: Scaler, session: Session) -> None:
         """Learn from data on disk, for methods that can."""
-        raise OptionError(f"data: {self.name} needs all data in memory, got a stream; prssm trains on one")
+        raise OptionError(
+            f"data: {self.name} needs all data in memory, got a stream; prssm trains on one"
+        )
 
     def findings(self) -> list[tuple[str, str]]:
-        """What the fit decided by itself, as (what, how) in words, for reports; nothing where it decided nothing."""
+        """What the fit decided by itself, as (what, how) in words, for reports; nothing where it
+        decided nothing.
+        """
         if self.stride_ == 1:
             return []
-        return [("Rate", f"a step of the model is {self.stride_} rows, over which inputs are averaged; predictions are "
-                         f"interpolated")]
+        return [
+            (
+                "Rate",
+                f"a step of the model is {self.stride_} rows, over which inputs are averaged; "
+                "predictions are "
+                f"interpolated",
+            )
+        ]
 
     # ---- what a user calls ----
 
-    def fit(self, data: Any, y: Any = None, *, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None,
-            time: str | None = None, progress: bool | Progress = False,
-            checkpoint: str | os.PathLike[str] | None = None, resume: bool = False,
-            devices: int | str | None = None) -> Self:
-        """Learn the system from a Record, a list of Records, `(u, y)` arrays, a data frame (with column names) or a Stream.
+    def fit(
+        self,
+        data: Any,
+        y: Any = None,
+        *,
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+        time: str | None = None,
+        progress: bool | Progress = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        devices: int | str | None = None,
+    ) -> Self:
+        """Learn the system from a Record, a list of Records, `(u, y)` arrays, a data frame (with
+        column names) or a Stream.
 
-        `checkpoint` names a file that training keeps up to date; `resume=True` continues from it. `devices` splits training
-        between so many devices, or between all of them ('auto').
+        `checkpoint` names a file that training keeps up to date; `resume=True` continues from it.
+        `devices` splits training between so many devices, or between all of them ('auto').
         """
         normalise = getattr(self.config, "normalise", True)
         if isinstance(data, Stream):
-            scaler, first = data.scaler(normalise), data
-            session = self._session(progress, checkpoint, resume, devices)
+            scaler = data.scaler(normalise)
+            first = data
+            session = self._session(progress, checkpoint, resume, devices=devices)
             self.stride_ = 1
             with double_precision():
                 self._fit_stream(data, scaler, session)
         else:
             records = as_records(data, y, inputs=inputs, outputs=outputs, time=time)
             check_training(records)
-            session = self._session(progress, checkpoint, resume, devices)
-            scaler, first = Scaler.fit(records, normalise), records[0]
+            session = self._session(progress, checkpoint, resume, devices=devices)
+            scaler = Scaler.fit(records, normalise)
+            first = records[0]
             with double_precision():
                 scaled = [scaler.scale(record) for record in records]
-                self.stride_ = checked_stride(getattr(self.config, "stride", 1), scaled) or chosen_stride(scaled)
+                self.stride_ = checked_stride(
+                    getattr(self.config, "stride", 1), scaled
+                ) or chosen_stride(scaled)
                 self._fit([thinned(record, self.stride_) for record in scaled], session)
         self.scaler_ = scaler
-        self.input_names_, self.output_names_, self.dt_ = first.input_names, first.output_names, first.dt
+        self.input_names_ = first.input_names
+        self.output_names_ = first.output_names
+        self.dt_ = first.dt
         return self
 
-    def simulate(self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0) -> Any:
-        """Free run over the inputs of `data`, started from its first `warmup` outputs; later outputs are never read.
+    def simulate(
+        self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
+    ) -> Any:
+        """Free run over the inputs of `data`, started from its first `warmup` outputs; later
+        outputs are never read.
 
-        One record gives a Prediction, a list of records a list of them. Outputs may be NaN or absent; without any,
-        the run starts from the prior over the first state.
+        One record gives a Prediction, a list of records a list of them. Outputs may be NaN or
+        absent; without any, the run starts from the prior over the first state.
         """
         self._check_fitted()
-        predictions = [self._simulate_record(record, samples, seed) for record in self._coerced(data, y)]
+        predictions = [
+            self._simulate_record(record, samples, seed) for record in self._coerced(data, y)
+        ]
         return predictions if isinstance(data, list) else predictions[0]
 
-    def score(self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0) -> dict[str, float]:
-        """Metrics of the free run against what was measured, pooled over records: rmse, fit, log-likelihood, coverage."""
+    def score(
+        self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
+    ) -> dict[str, float]:
+        """Metrics of the free run against what was measured, pooled over records: rmse, fit, log-
+        likelihood, coverage.
+        """
         self._check_fitted()
-        predictions = [self._simulate_record(record, samples, seed) for record in self._coerced(data, y)]
+        predictions = [
+            self._simulate_record(record, samples, seed) for record in self._coerced(data, y)
+        ]
         return evaluate(predictions, self.scaler_.y_std)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -186,8 +249,13 @@ class Estimator(metaclass=_SignatureFromConfig):
 
     # ---- shared work ----
 
-    def _session(self, progress: bool | Progress, checkpoint: str | os.PathLike[str] | None, resume: bool,
-                 devices: int | str | None) -> Session:
+    def _session(
+        self,
+        progress: bool | Progress,
+        checkpoint: str | os.PathLike[str] | None,
+        resume: bool,
+        devices: int | str | None,
+    ) -> Session:
         session = Session.of(progress, checkpoint, resume, devices)
         if session.mesh is not None and not self.many_devices:
             raise OptionError(f"devices: {self.name} trains on one device, got {session.mesh.size}")
@@ -195,7 +263,9 @@ class Estimator(metaclass=_SignatureFromConfig):
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "scaler_"):
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet: call fit(data) first")
+            raise NotFittedError(
+                f"this {type(self).__name__} is not fitted yet: call fit(data) first"
+            )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scaler_")
@@ -213,24 +283,42 @@ class Estimator(metaclass=_SignatureFromConfig):
         return records
 
     def _check_columns(self, record: Record) -> None:
-        expected_u, expected_y = len(self.input_names_), len(self.output_names_)
+        expected_u = len(self.input_names_)
+        expected_y = len(self.output_names_)
         if record.input_dim != expected_u:
-            raise DataError(f"{record.name}: {record.input_dim} inputs, but the model was trained with {expected_u}: "
-                            f"{', '.join(self.input_names_) or 'none'}")
+            raise DataError(
+                f"{record.name}: {record.input_dim} inputs, but the model was trained with "
+                f"{expected_u}: "
+                f"{', '.join(self.input_names_) or 'none'}"
+            )
         if record.output_dim not in (0, expected_y):
-            raise DataError(f"{record.name}: {record.output_dim} outputs, but the model was trained with {expected_y}: "
-                            f"{', '.join(self.output_names_)}")
+            raise DataError(
+                f"{record.name}: {record.output_dim} outputs, but the model was trained with "
+                f"{expected_y}: "
+                f"{', '.join(self.output_names_)}"
+            )
 
     def _simulate_record(self, record: Record, samples: int | None, seed: int) -> Prediction:
         scaled = self.scaler_.scale(record)
-        y_start = scaled.y[: self.warmup] if record.output_dim else np.zeros((0, len(self.output_names_)))
+        y_start = (
+            scaled.y[: self.warmup] if record.output_dim else np.zeros((0, len(self.output_names_)))
+        )
         with double_precision():
-            run = self._simulate(thinned_inputs(scaled.u, self.stride_), y_start[:: self.stride_], samples, seed)
+            run = self._simulate(
+                thinned_inputs(scaled.u, self.stride_), y_start[:: self.stride_], samples, seed=seed
+            )
         run = run.at_all_rows(self.stride_, len(record)) if self.stride_ > 1 else run
         return Prediction(
-            mean=self.scaler_.outputs(run.mean), std=self.scaler_.spreads(run.std),
+            mean=self.scaler_.outputs(run.mean),
+            std=self.scaler_.spreads(run.std),
             samples=None if run.samples is None else self.scaler_.outputs(run.samples),
-            state_mean=run.state_mean, state_std=run.state_std,
-            measured=record.y if record.output_dim else None, inputs=record.u,
-            warmup=min(len(y_start), len(record)), dt=record.dt or self.dt_,
-            input_names=self.input_names_, output_names=self.output_names_, name=record.name)
+            state_mean=run.state_mean,
+            state_std=run.state_std,
+            measured=record.y if record.output_dim else None,
+            inputs=record.u,
+            warmup=min(len(y_start), len(record)),
+            dt=record.dt or self.dt_,
+            input_names=self.input_names_,
+            output_names=self.output_names_,
+            name=record.name,
+        )

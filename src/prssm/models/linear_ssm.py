@@ -1,4 +1,6 @@
-"""The linear state-space model: the row that a nonlinear method has to beat to have learnt anything."""
+"""The linear state-space model: the row that a nonlinear method has to beat to have learnt
+anything.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -20,21 +22,36 @@ from prssm.training.session import Session
 class LinearConfig(Options):
     """Options of the linear model."""
 
-    order: int | None = option(None, "number of states; none: chosen on held-out stretches of the training data", minimum=1)
+    order: int | None = option(
+        None, "number of states; none: chosen on held-out stretches of the training data", minimum=1
+    )
     max_order: int = option(8, "largest number of states that the choice tries", minimum=1)
-    warmup: int = option(16, "first steps of a recording from which the first state is estimated", minimum=0)
-    stride: int | None = option(None, "rows of a recording that one step of the model takes; none: one, or more where long "
-                                "recordings are sampled much faster than they move", minimum=1)
-    starts: int = option(4, "subspace starts that are refined; half as many where only the order is judged", minimum=1)
-    random_starts: int = option(4, "random perturbations of the best that are refined in the final fit", minimum=0)
+    warmup: int = option(
+        16, "first steps of a recording from which the first state is estimated", minimum=0
+    )
+    stride: int | None = option(
+        None,
+        "rows of a recording that one step of the model takes; none: one, or more where long "
+        "recordings are sampled much faster than they move",
+        minimum=1,
+    )
+    starts: int = option(
+        4,
+        "subspace starts that are refined; half as many where only the order is judged",
+        minimum=1,
+    )
+    random_starts: int = option(
+        4, "random perturbations of the best that are refined in the final fit", minimum=0
+    )
     seed: int = option(0, "seed of the random starts", minimum=0)
 
 
 class LinearSSM(Estimator):
-    """x[t+1] = A x[t] + B u[t], y[t] = C x[t] + D u[t] + offset, by subspace identification and output-error refinement.
+    """x[t+1] = A x[t] + B u[t], y[t] = C x[t] + D u[t] + offset, by subspace identification and
+    output-error refinement.
 
-    The band is the error of free runs over held-out stretches of the training data, and what is not known of the
-    first state.
+    The band is the error of free runs over held-out stretches of the training data, and what is not
+    known of the first state.
     """
 
     name: ClassVar[str] = "linear"
@@ -48,60 +65,105 @@ class LinearSSM(Estimator):
 
     def _fit(self, records: list[Record], session: Session) -> None:
         order, _, held_out = self._choose(records, session)
-        options, max_radius = self.config, held_out.max_radius if held_out else MAX_RADIUS
-        system = identify(records, order, starts=options.starts, random_starts=options.random_starts,
-                          max_radius=max_radius, seed=options.seed)
+        options = self.config
+        max_radius = held_out.max_radius if held_out else MAX_RADIUS
+        system = identify(
+            records,
+            order,
+            starts=options.starts,
+            random_starts=options.random_starts,
+            max_radius=max_radius,
+            seed=options.seed,
+        )
         start = InitialState.fit(system, records)
         error_std = held_out.std if held_out else start.error_std * _correction(system, records)
         self._set(system, replace(start, error_std=np.maximum(error_std, start.error_std)))
 
     def _choose(self, records: list[Record], session: Session) -> Judged:
-        """The order, and the held-out errors at that order where the data are long enough to hold some out."""
+        """The order, and the held-out errors at that order where the data are long enough to hold
+        some out.
+        """
         options = self.config
-        orders = [options.order] if options.order else range(1, min(options.max_order, largest_order(records)) + 1)
+        orders = (
+            [options.order]
+            if options.order
+            else range(1, min(options.max_order, largest_order(records)) + 1)
+        )
         session.progress.start(len(orders), 0, "linear: orders")
         try:
-            return best(judge_orders(records, orders, options.warmup, -(-options.starts // 2),
-                                     lambda order, error: session.progress.update(orders.index(order) + 1, {
-                                         "order": order, "held-out error": error})))
+            return best(
+                judge_orders(
+                    records,
+                    orders,
+                    options.warmup,
+                    starts=-(-options.starts // 2),
+                    report=lambda order, error: session.progress.update(
+                        orders.index(order) + 1, {"order": order, "held-out error": error}
+                    ),
+                )
+            )
         finally:
             session.progress.stop()
 
     def _set(self, system: LinearSystem, start: InitialState) -> None:
-        self.system_, self.start_, self.order_ = system, start, system.order
-        self.A_, self.B_, self.C_, self.D_ = system.A, system.B, system.C, system.D
+        self.system_ = system
+        self.start_ = start
+        self.order_ = system.order
+        self.A_ = system.A
+        self.B_ = system.B
+        self.C_ = system.C
+        self.D_ = system.D
 
-    def _simulate(self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int) -> Simulated:
+    def _simulate(
+        self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
+    ) -> Simulated:
         x0, factor = self.start_.estimate(self.system_, u, y_start)
         mean, states = self.system_.simulate(x0, u)
-        spread = self.system_.free_response(len(u)) @ factor  # (T, Dy, Dx): the first state's uncertainty as it fades
+        # (T, Dy, Dx): the first state's uncertainty as it fades
+        spread = self.system_.free_response(len(u)) @ factor
         std = np.sqrt(self.start_.error_std**2 + np.sum(spread**2, axis=2))
         drawn = None if samples is None else mean + self._draw(spread, samples, seed)
-        return Simulated(mean, std, drawn, states, self._state_std(factor, len(u)))
+        return Simulated(
+            mean, std, drawn, state_mean=states, state_std=self._state_std(factor, len(u))
+        )
 
     def _state_std(self, factor: np.ndarray, length: int) -> np.ndarray:
         watch_all = replace(self.system_, C=np.eye(self.order_))
         return np.sqrt(np.sum((watch_all.free_response(length) @ factor) ** 2, axis=2))
 
     def _draw(self, spread: np.ndarray, samples: int, seed: int) -> np.ndarray:
-        """Deviations (S, T, Dy) from the mean: a first state for each run, and errors correlated as in training."""
+        """Deviations (S, T, Dy) from the mean: a first state for each run, and errors correlated as
+        in training.
+        """
         random = np.random.default_rng(seed)
         length, outputs, order = spread.shape
         from_start = np.einsum("tdn,sn->std", spread, random.standard_normal((samples, order)))
         noise = random.standard_normal((samples, length, outputs))
         correlation = self.start_.correlation
         for t in range(1, length):
-            noise[:, t] = correlation * noise[:, t - 1] + np.sqrt(1.0 - correlation**2) * noise[:, t]
+            noise[:, t] = (
+                correlation * noise[:, t - 1] + np.sqrt(1.0 - correlation**2) * noise[:, t]
+            )
         return from_start + self.start_.error_std * noise
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        system = {f"system.{field.name}": getattr(self.system_, field.name) for field in fields(LinearSystem)}
-        start = {f"start.{field.name}": getattr(self.start_, field.name) for field in fields(InitialState)}
+        system = {
+            f"system.{field.name}": getattr(self.system_, field.name)
+            for field in fields(LinearSystem)
+        }
+        start = {
+            f"start.{field.name}": getattr(self.start_, field.name)
+            for field in fields(InitialState)
+        }
         return {"order": self.order_}, system | start
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        system = LinearSystem(**{field.name: arrays[f"system.{field.name}"] for field in fields(LinearSystem)})
-        start = InitialState(**{field.name: arrays[f"start.{field.name}"] for field in fields(InitialState)})
+        system = LinearSystem(
+            **{field.name: arrays[f"system.{field.name}"] for field in fields(LinearSystem)}
+        )
+        start = InitialState(
+            **{field.name: arrays[f"start.{field.name}"] for field in fields(InitialState)}
+        )
         self._set(system, start)
 
 

@@ -6,10 +6,13 @@ import numpy as np
 
 
 def lag_one(errors: Sequence[np.ndarray]) -> np.ndarray:
-    """Correlation of neighbouring errors (rows, Dy) for each output, zero where there are no neighbours; in [0, 0.999]."""
+    """Correlation of neighbouring errors (rows, Dy) for each output, zero where there are no
+    neighbours; in [0, 0.999].
+    """
     now = np.concatenate([error[:-1] for error in errors])
     later = np.concatenate([error[1:] for error in errors])
     both = np.isfinite(now) & np.isfinite(later)
-    now, later = np.where(both, now, 0.0), np.where(both, later, 0.0)
+    now = np.where(both, now, 0.0)
+    later = np.where(both, later, 0.0)
     size = np.sqrt(np.sum(now**2, axis=0) * np.sum(later**2, axis=0))
     return np.clip(np.sum(now * later, axis=0) / np.where(size > 0.0, size, 1.0), 0.0, 0.999)

@@ -1,4 +1,6 @@
-"""How good a simulated run is: error, fit, likelihood and coverage. Steps that were not measured do not count."""
+"""How good a simulated run is: error, fit, likelihood and coverage. Steps that were not measured do
+not count.
+"""
 
 from collections.abc import Sequence
 
@@ -13,11 +15,13 @@ HORIZONS = (30, 50)
 
 
 def evaluate(predictions: Sequence[Prediction], y_std: np.ndarray) -> dict[str, float]:
-    """Metrics over all steps and outputs of some runs, pooled; `y_std` are the training deviations (scaled units).
+    """Metrics over all steps and outputs of some runs, pooled; `y_std` are the training deviations
+    (scaled units).
 
-    rmse counts every step, warm-up included, as the paper does. rmse_after_warmup counts only what was never seen.
-    fit is 100 (1 - |e| / |y - mean y|), averaged over outputs. log_likelihood is the mean over steps of the Gaussian
-    log-density of a measurement vector in physical units; log_likelihood_scaled is the same in training-scaled units.
+    rmse counts every step, warm-up included, as the paper does. rmse_after_warmup counts only what
+    was never seen. fit is 100 (1 - |e| / |y - mean y|), averaged over outputs. log_likelihood is
+    the mean over steps of the Gaussian log-density of a measurement vector in physical units;
+    log_likelihood_scaled is the same in training-scaled units.
     """
     for prediction in predictions:
         if prediction.measured is None or np.isnan(prediction.measured).all():
@@ -28,8 +32,12 @@ def evaluate(predictions: Sequence[Prediction], y_std: np.ndarray) -> dict[str, 
     unseen = np.concatenate([np.arange(len(p)) >= p.warmup for p in predictions])
     error = measured - mean
     scores = {"rmse": _rms(error), "rmse_after_warmup": _rms(error[unseen])}
-    scores |= {f"rmse_{horizon}": _rms(np.concatenate([(p.measured - p.mean)[:horizon] for p in predictions]))
-               for horizon in HORIZONS}
+    scores |= {
+        f"rmse_{horizon}": _rms(
+            np.concatenate([(p.measured - p.mean)[:horizon] for p in predictions])
+        )
+        for horizon in HORIZONS
+    }
     scores |= _relative(error, measured, y_std)
     scores |= _probabilistic(error, std, y_std)
     return scores
@@ -45,7 +53,10 @@ def _relative(error: np.ndarray, measured: np.ndarray, y_std: np.ndarray) -> dic
     size = np.sqrt(np.nansum(error**2, axis=0))
     moving = spread > 0
     fit = 100.0 * (1.0 - size[moving] / spread[moving])
-    return {"fit_percent": float(fit.mean()) if len(fit) else float("nan"), "nrmse": _rms(error / y_std)}
+    return {
+        "fit_percent": float(fit.mean()) if len(fit) else float("nan"),
+        "nrmse": _rms(error / y_std),
+    }
 
 
 def _probabilistic(error: np.ndarray, std: np.ndarray, y_std: np.ndarray) -> dict[str, float]:
@@ -55,7 +66,15 @@ def _probabilistic(error: np.ndarray, std: np.ndarray, y_std: np.ndarray) -> dic
     steps = known.any(axis=1)
     raw = density.sum(axis=1)[steps].mean()
     scaled = (density + np.where(known, np.log(y_std), 0.0)).sum(axis=1)[steps].mean()
-    inside = {f"coverage_{round(100 * level)}": float((np.abs(z[known]) <= norm.ppf(0.5 + level / 2)).mean())
-              for level in COVERAGE_LEVELS}
-    return {"log_likelihood": float(raw), "log_likelihood_scaled": float(scaled), **inside,
-            "coverage_2sigma": float((np.abs(z[known]) <= 2.0).mean())}
+    inside = {
+        f"coverage_{round(100 * level)}": float(
+            (np.abs(z[known]) <= norm.ppf(0.5 + level / 2)).mean()
+        )
+        for level in COVERAGE_LEVELS
+    }
+    return {
+        "log_likelihood": float(raw),
+        "log_likelihood_scaled": float(scaled),
+        **inside,
+        "coverage_2sigma": float((np.abs(z[known]) <= 2.0).mean()),
+    }

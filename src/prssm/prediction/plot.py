@@ -1,4 +1,6 @@
-"""One picture of one simulated output. Works on the Figure object, so no global pyplot state is touched."""
+"""One picture of one simulated output. Works on the Figure object, so no global pyplot state is
+touched.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +13,31 @@ if TYPE_CHECKING:
 
     from prssm.prediction.prediction import Prediction
 
-MEASURED, PREDICTED = "#1f4e79", "#d1581c"
+MEASURED = "#1f4e79"
+PREDICTED = "#d1581c"
 
 
 def plot_output(prediction: Prediction, output: int = 0, ax: Axes | None = None) -> Axes:
     """Measured values, mean and two-sigma band; the rows that the model has seen are shaded."""
     ax = Figure(figsize=(9, 3), layout="constrained").subplots() if ax is None else ax
-    time, mean, std = prediction.time, prediction.mean[:, output], prediction.std[:, output]
+    time = prediction.time
+    mean = prediction.mean[:, output]
+    std = prediction.std[:, output]
     if prediction.measured is not None:
         ax.plot(time, prediction.measured[:, output], color=MEASURED, lw=1.1, label="measured")
     ax.plot(time, mean, color=PREDICTED, lw=1.2, label="free simulation")
-    ax.fill_between(time, mean - 2 * std, mean + 2 * std, color=PREDICTED, alpha=0.22, lw=0, label="± 2 std")
+    ax.fill_between(
+        time, mean - 2 * std, mean + 2 * std, color=PREDICTED, alpha=0.22, lw=0, label="± 2 std"
+    )
     if prediction.warmup:
-        ax.axvspan(time[0], time[min(prediction.warmup, len(time)) - 1], color="0.85", zorder=0, lw=0, label="seen samples")
+        ax.axvspan(
+            time[0],
+            time[min(prediction.warmup, len(time)) - 1],
+            color="0.85",
+            zorder=0,
+            lw=0,
+            label="seen samples",
+        )
     ax.set_ylabel(prediction.output_names[output])
     ax.set_xlabel("time [s]" if prediction.dt else "sample")
     ax.margins(x=0)

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 class Prediction:
     """What the sensors would read: mean and standard deviation (T, Dy), sensor noise included.
 
-    `samples` (S, T, Dy) are drawn measurements whose moments are `mean` and `std`, where a method draws them. The
-    latent states (T, Dx) are in the model's own units. `measured` is what was recorded, for plots and scores;
-    its first `warmup` rows are all that the simulation has seen of it.
+    `samples` (S, T, Dy) are drawn measurements whose moments are `mean` and `std`, where a method
+    draws them. The latent states (T, Dx) are in the model's own units. `measured` is what was
+    recorded, for plots and scores; its first `warmup` rows are all that the simulation has seen of
+    it.
     """
 
     mean: np.ndarray
@@ -45,14 +46,18 @@ class Prediction:
         return np.arange(len(self)) * (self.dt or 1.0)
 
     def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper limits (T, Dy) of the central Gaussian interval with the given probability."""
+        """Lower and upper limits (T, Dy) of the central Gaussian interval with the given
+        probability.
+        """
         if not 0.0 < level < 1.0:
             raise OptionError(f"level: expected a probability between 0 and 1, got {level}")
         half = norm.ppf(0.5 + level / 2) * self.std
         return self.mean - half, self.mean + half
 
     def to_columns(self) -> dict[str, np.ndarray]:
-        """Named columns for a CSV or Parquet file: time, inputs, measured values, mean, std and 95 % limits."""
+        """Named columns for a CSV or Parquet file: time, inputs, measured values, mean, std and 95
+        % limits.
+        """
         columns: dict[str, np.ndarray] = {"time" if self.dt else "step": self.time}
         if self.inputs is not None:
             columns |= {name: self.inputs[:, i] for i, name in enumerate(self.input_names)}
@@ -60,8 +65,12 @@ class Prediction:
         for i, name in enumerate(self.output_names):
             if self.measured is not None:
                 columns[name] = self.measured[:, i]
-            columns |= {f"{name}_mean": self.mean[:, i], f"{name}_std": self.std[:, i],
-                        f"{name}_lower95": lower[:, i], f"{name}_upper95": upper[:, i]}
+            columns |= {
+                f"{name}_mean": self.mean[:, i],
+                f"{name}_std": self.std[:, i],
+                f"{name}_lower95": lower[:, i],
+                f"{name}_upper95": upper[:, i],
+            }
         return columns
 
     def to_frame(self) -> Any:

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.figure import Figure
 
-SVG_POINTS = 4_000  # of lines; a long recording as SVG would be larger than its picture, and slow to draw
+# of lines; a long recording as SVG would be larger than its picture, and slow to draw
+SVG_POINTS = 4_000
 PNG_DPI = 130
 
 
 @dataclass(frozen=True)
 class Image:
-    """An address that carries its own content, the words for those who cannot see it, and a line below it."""
+    """An address that carries its own content, the words for those who cannot see it, and a line
+    below it.
+    """
 
     source: str
     alternative: str
@@ -26,7 +29,7 @@ def embed(figure: Figure, alternative: str, caption: str = "", narrow: bool = Fa
     points = sum(np.size(line.get_xdata()) for ax in figure.axes for line in ax.lines)
     form, kind = ("svg", "svg+xml") if points <= SVG_POINTS else ("png", "png")
     text = base64.b64encode(_drawn(figure, form)).decode("ascii")
-    return Image(f"data:image/{kind};base64,{text}", alternative, caption, narrow)
+    return Image(f"data:image/{kind};base64,{text}", alternative, caption, narrow=narrow)
 
 
 def _drawn(figure: Figure, form: str) -> bytes:

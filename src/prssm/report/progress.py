@@ -24,22 +24,30 @@ class Lines:
         self._verdict = verdict
 
     def start(self, total: int, done: int) -> None:
-        self._total, self._done = total, done
+        self._total = total
+        self._done = done
 
     def started(self, experiment: Any) -> None: ...
 
     def finished(self, experiment: Any, record: dict[str, Any]) -> None:
         self._done += 1
-        print(f"[{self._done}/{self._total}] {experiment}: {self._verdict(record)}", file=sys.stderr, flush=True)
+        print(
+            f"[{self._done}/{self._total}] {experiment}: {self._verdict(record)}",
+            file=sys.stderr,
+            flush=True,
+        )
 
     def stop(self) -> None: ...
 
 
 class Live:
-    """A bar over all experiments, a line for each one that is running, and a lasting line for each that has ended."""
+    """A bar over all experiments, a line for each one that is running, and a lasting line for each
+    that has ended.
+    """
 
     def __init__(self, verdict: Verdict = verdict, title: str = "benchmark") -> None:
-        self._verdict, self._title = verdict, title
+        self._verdict = verdict
+        self._title = title
 
     def start(self, total: int, done: int) -> None:
         from rich.console import Console
@@ -52,8 +60,14 @@ class Live:
             TimeElapsedColumn,
         )
 
-        self._display = Progress(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-                                 TimeElapsedColumn(), console=Console(stderr=True))
+        self._display = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+        )
         self._all = self._display.add_task(self._title, total=total, completed=done)
         self._running: dict[str, Any] = {}
         self._display.start()
@@ -65,7 +79,9 @@ class Live:
     def finished(self, experiment: Any, record: dict[str, Any]) -> None:
         self._remove(experiment)
         self._display.advance(self._all)
-        self._display.console.print(f"{experiment}: {self._verdict(record)}", markup=False, highlight=False)
+        self._display.console.print(
+            f"{experiment}: {self._verdict(record)}", markup=False, highlight=False
+        )
 
     def stop(self) -> None:
         self._display.stop()

@@ -1,4 +1,6 @@
-"""Tables for the terminal, Markdown and CSV, and the words and directions of the metrics. Shared by report and benchmark."""
+"""Tables for the terminal, Markdown and CSV, and the words and directions of the metrics. Shared by
+report and benchmark.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ PIPE_WIDTH = 200  # a pipe has no width of its own: do not fold what a program w
 
 @dataclass(frozen=True)
 class Table:
-    """Cells as values; `formats[j]` prints the numbers of column j; `best` and `second` are cells (row, column) to mark."""
+    """Cells as values; `formats[j]` prints the numbers of column j; `best` and `second` are cells
+    (row, column) to mark.
+    """
 
     title: str
     header: Sequence[str]
@@ -31,7 +35,11 @@ class Table:
         value = self.rows[row][column]
         if value is None or (isinstance(value, float) and not math.isfinite(value)):
             return MISSING
-        return format(value, self.formats.get(column, "")) if isinstance(value, int | float) else str(value)
+        return (
+            format(value, self.formats.get(column, ""))
+            if isinstance(value, int | float)
+            else str(value)
+        )
 
     def numeric(self, column: int) -> bool:
         return any(isinstance(row[column], int | float) for row in self.rows)
@@ -39,7 +47,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Metric:
-    """How a metric is called, printed and compared; `target` is a value to be near, else `higher` says which way is good."""
+    """How a metric is called, printed and compared; `target` is a value to be near, else `higher`
+    says which way is good.
+    """
 
     title: str
     format: str
@@ -49,29 +59,67 @@ class Metric:
 
 
 METRICS = {
-    "rmse": Metric("RMSE", ".4g", explanation="root mean square error over all steps, warm-up included"),
-    "rmse_after_warmup": Metric("RMSE unseen", ".4g", explanation="the same over the steps after the warm-up"),
+    "rmse": Metric(
+        "RMSE", ".4g", explanation="root mean square error over all steps, warm-up included"
+    ),
+    "rmse_after_warmup": Metric(
+        "RMSE unseen", ".4g", explanation="the same over the steps after the warm-up"
+    ),
     "rmse_30": Metric("RMSE 30", ".4g", explanation="over the first 30 steps"),
     "rmse_50": Metric("RMSE 50", ".4g", explanation="over the first 50 steps"),
-    "fit_percent": Metric("fit %", ".1f", higher=True, explanation="100 is perfect, 0 is no better than the run's own mean"),
-    "nrmse": Metric("NRMSE", ".3f", explanation="RMSE divided by the spread of the training outputs"),
-    "log_likelihood": Metric("log-lik.", ".2f", higher=True, explanation="mean log-density of a measurement, data's units"),
-    "log_likelihood_scaled": Metric("log-lik. scaled", ".2f", higher=True,
-                                    explanation="mean log-density of a measurement, outputs scaled to unit spread"),
-    "coverage_50": Metric("in 50 % band", ".0%", target=0.50, explanation="share of measurements inside the 50 % band"),
-    "coverage_80": Metric("in 80 % band", ".0%", target=0.80, explanation="share of measurements inside the 80 % band"),
-    "coverage_95": Metric("in 95 % band", ".0%", target=0.95, explanation="share of measurements inside the 95 % band"),
-    "coverage_2sigma": Metric("in ± 2 std", ".0%", target=0.9545, explanation="share of measurements inside ± 2 std"),
+    "fit_percent": Metric(
+        "fit %",
+        ".1f",
+        higher=True,
+        explanation="100 is perfect, 0 is no better than the run's own mean",
+    ),
+    "nrmse": Metric(
+        "NRMSE", ".3f", explanation="RMSE divided by the spread of the training outputs"
+    ),
+    "log_likelihood": Metric(
+        "log-lik.",
+        ".2f",
+        higher=True,
+        explanation="mean log-density of a measurement, data's units",
+    ),
+    "log_likelihood_scaled": Metric(
+        "log-lik. scaled",
+        ".2f",
+        higher=True,
+        explanation="mean log-density of a measurement, outputs scaled to unit spread",
+    ),
+    "coverage_50": Metric(
+        "in 50 % band", ".0%", target=0.50, explanation="share of measurements inside the 50 % band"
+    ),
+    "coverage_80": Metric(
+        "in 80 % band", ".0%", target=0.80, explanation="share of measurements inside the 80 % band"
+    ),
+    "coverage_95": Metric(
+        "in 95 % band", ".0%", target=0.95, explanation="share of measurements inside the 95 % band"
+    ),
+    "coverage_2sigma": Metric(
+        "in ± 2 std", ".0%", target=0.9545, explanation="share of measurements inside ± 2 std"
+    ),
 }
 MAIN_METRICS = ("rmse", "rmse_after_warmup", "fit_percent", "log_likelihood_scaled", "coverage_95")
 
 
-def score_table(rows: Sequence[ScoreRow], *, title: str = "", metrics: Sequence[str] = MAIN_METRICS) -> Table:
-    """One row a method, one column a metric, the best of each column marked where there is something to compare."""
-    cells: list[list[Cell]] = [[row.label, *(row.scores.get(key) for key in metrics)] for row in rows]
+def score_table(
+    rows: Sequence[ScoreRow], *, title: str = "", metrics: Sequence[str] = MAIN_METRICS
+) -> Table:
+    """One row a method, one column a metric, the best of each column marked where there is
+    something to compare.
+    """
+    cells: list[list[Cell]] = [
+        [row.label, *(row.scores.get(key) for key in metrics)] for row in rows
+    ]
     header = ["", *(METRICS[key].title for key in metrics)]
     formats = {j + 1: METRICS[key].format for j, key in enumerate(metrics)}
-    best = {(i, j + 1) for j, key in enumerate(metrics) for i in _best([row.scores.get(key) for row in rows], METRICS[key])}
+    best = {
+        (i, j + 1)
+        for j, key in enumerate(metrics)
+        for i in _best([row.scores.get(key) for row in rows], METRICS[key])
+    }
     if any(row.note for row in rows):
         header.append("note")
         for row, line in zip(rows, cells, strict=True):
@@ -90,21 +138,38 @@ def metric_table(scores: Mapping[str, float], *, title: str = "") -> Table:
 
 
 def _best(values: Sequence[float | None], metric: Metric) -> list[int]:
-    """Positions of the best value (ties included); none where fewer than two methods have a value."""
-    known = {i: value for i, value in enumerate(values) if value is not None and math.isfinite(value)}
+    """Positions of the best value (ties included); none where fewer than two methods have a
+    value.
+    """
+    known = {
+        i: value for i, value in enumerate(values) if value is not None and math.isfinite(value)
+    }
     if len(known) < 2:
         return []
-    cost = {i: abs(v - metric.target) if metric.target is not None else -v if metric.higher else v for i, v in known.items()}
+    cost = {
+        i: abs(v - metric.target) if metric.target is not None else -v if metric.higher else v
+        for i, v in known.items()
+    }
     return [i for i in cost if cost[i] == min(cost.values())]
 
 
 def to_markdown(table: Table) -> str:
     """A Markdown table, best cells bold, second best in italics."""
     lines = ["| " + " | ".join(_escaped(name) for name in table.header) + " |"]
-    lines.append("|" + "|".join("---:" if table.numeric(j) else "---" for j in range(len(table.header))) + "|")
+    lines.append(
+        "|"
+        + "|".join("---:" if table.numeric(j) else "---" for j in range(len(table.header)))
+        + "|"
+    )
     for i in range(len(table.rows)):
         cells = [_escaped(table.text(i, j)) for j in range(len(table.header))]
-        lines.append("| " + " | ".join(f"{_stars(table, i, j)}{c}{_stars(table, i, j)}" for j, c in enumerate(cells)) + " |")
+        lines.append(
+            "| "
+            + " | ".join(
+                f"{_stars(table, i, j)}{c}{_stars(table, i, j)}" for j, c in enumerate(cells)
+            )
+            + " |"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -117,17 +182,27 @@ def _escaped(text: str) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """Comma-separated values with numbers in full precision; what is missing or not finite stays empty."""
+    """Comma-separated values with numbers in full precision; what is missing or not finite stays
+    empty.
+    """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(table.header)
     for row in table.rows:
-        writer.writerow(["" if v is None or (isinstance(v, float) and not math.isfinite(v)) else v for v in row])
+        writer.writerow(
+            ["" if v is None or (isinstance(v, float) and not math.isfinite(v)) else v for v in row]
+        )
     return stream.getvalue()
 
 
 def _style(table: Table, row: int, column: int) -> str:
-    return "bold green" if (row, column) in table.best else "underline" if (row, column) in table.second else ""
+    return (
+        "bold green"
+        if (row, column) in table.best
+        else "underline"
+        if (row, column) in table.second
+        else ""
+    )
 
 
 def print_table(table: Table) -> None:
@@ -137,12 +212,17 @@ def print_table(table: Table) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    drawn = RichTable(title=Text(table.title) if table.title else None, box=box.SIMPLE_HEAD, title_justify="left")
+    drawn = RichTable(
+        title=Text(table.title) if table.title else None, box=box.SIMPLE_HEAD, title_justify="left"
+    )
     for j, name in enumerate(table.header):
-        drawn.add_column(Text(name), justify="right" if table.numeric(j) else "left", overflow="fold")
+        drawn.add_column(
+            Text(name), justify="right" if table.numeric(j) else "left", overflow="fold"
+        )
     for i in range(len(table.rows)):
-        drawn.add_row(*(Text(table.text(i, j), style=_style(table, i, j))
-                        for j in range(len(table.header))))
+        drawn.add_row(
+            *(Text(table.text(i, j), style=_style(table, i, j)) for j in range(len(table.header)))
+        )
     console = Console()
     if not console.is_terminal:
         console = Console(width=PIPE_WIDTH)

@@ -19,8 +19,8 @@ from prssm.training.distributed import store
 class Checkpoint:
     """Saves and restores a tree of arrays; without a path it does nothing.
 
-    The fingerprint says which options, data and program the run belongs to: another run's checkpoint is refused. Of several
-    processes only the first saves, and all get what it loads.
+    The fingerprint says which options, data and program the run belongs to: another run's
+    checkpoint is refused. Of several processes only the first saves, and all get what it loads.
     """
 
     def __init__(self, path: Path | None, fingerprint: str) -> None:
@@ -40,8 +40,10 @@ class Checkpoint:
             return like
         header, arrays = storage.read(self.path, "checkpoint")
         if header.get("fingerprint") != self.fingerprint:
-            raise ModelFileError(f"{self.path}: this checkpoint belongs to other data or options; "
-                                 f"use those again, or remove the file to start anew")
+            raise ModelFileError(
+                f"{self.path}: this checkpoint belongs to other data or options; "
+                f"use those again, or remove the file to start anew"
+            )
         names = [name for name, _ in _named_leaves(like)]
         missing = [name for name in names if name not in arrays]
         if missing:
@@ -51,7 +53,10 @@ class Checkpoint:
 
 
 def _named_leaves(tree: Any) -> list[tuple[str, Any]]:
-    return [(jax.tree_util.keystr(path), leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(tree)]
+    return [
+        (jax.tree_util.keystr(path), leaf)
+        for path, leaf in jax.tree_util.tree_leaves_with_path(tree)
+    ]
 
 
 def _like(leaf: Any, array: np.ndarray) -> Any:

@@ -1,4 +1,6 @@
-"""Data that do not fit in memory: the windows of the next chunk of iterations are read while the device computes."""
+"""Data that do not fit in memory: the windows of the next chunk of iterations are read while the
+device computes.
+"""
 
 import time
 from collections.abc import Callable
@@ -15,25 +17,33 @@ class PerIteration(eqx.Module):
 
 
 class Feed:
-    """Gives what `draw(key, first)` reads for the chunk that begins at iteration `first`, and reads one chunk ahead.
+    """Gives what `draw(key, first)` reads for the chunk that begins at iteration `first`, and reads
+    one chunk ahead.
 
-    What is read depends on key and iteration alone, so a resumed run is the same run. At most two chunks are in memory.
+    What is read depends on key and iteration alone, so a resumed run is the same run. At most two
+    chunks are in memory.
     """
 
     def __init__(self, draw: Callable[[Any, int], Any], step: int) -> None:
-        self._draw, self._step = draw, step
+        self._draw = draw
+        self._step = step
         self._reader = ThreadPoolExecutor(max_workers=1, thread_name_prefix="windows")
         self._ahead: tuple[Any, int, Future] | None = None
         self.waited = 0.0  # seconds for which training stood still
 
     def chunk(self, key: Any, first: int) -> PerIteration:
         begun = time.perf_counter()
-        ahead, self._ahead = self._ahead, None
+        ahead = self._ahead
+        self._ahead = None
         asked_for = ahead is not None and ahead[0] is key and ahead[1] == first
         future = ahead[2] if asked_for else self._reader.submit(self._draw, key, first)
         found = future.result()
         self.waited += time.perf_counter() - begun
-        self._ahead = (key, first + self._step, self._reader.submit(self._draw, key, first + self._step))
+        self._ahead = (
+            key,
+            first + self._step,
+            self._reader.submit(self._draw, key, first + self._step),
+        )
         return PerIteration(found)
 
     def close(self) -> None:

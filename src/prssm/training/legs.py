@@ -1,7 +1,9 @@
-"""Deterministic training that can be interrupted: L-BFGS in legs, each of which starts its memory anew.
+"""Deterministic training that can be interrupted: L-BFGS in legs, each of which starts its memory
+anew.
 
-Because a leg depends on nothing but the parameters it starts from, a run that is resumed at the last whole leg is the
-same run. A restart is finished when its legs are used up or when one of the last phase gains too little.
+Because a leg depends on nothing but the parameters it starts from, a run that is resumed at the
+last whole leg is the same run. A restart is finished when its legs are used up or when one of the
+last phase gains too little.
 """
 
 import time
@@ -34,64 +36,137 @@ class Phase:
 Legs = list[tuple[Phase, int]]
 
 
-def train(objective: Objective, starts: Any, data: tuple, phases: Sequence[Phase], least_gain: float, session: Session,
-          fingerprint: str) -> tuple[Any, TrainingLog]:
-    """Train each of `starts` (arrays lead with the restart axis) through the phases; the best one's parameters.
+def train(
+    objective: Objective,
+    starts: Any,
+    data: tuple,
+    phases: Sequence[Phase],
+    least_gain: float,
+    session: Session,
+    fingerprint: str,
+) -> tuple[Any, TrainingLog]:
+    """Train each of `starts` (arrays lead with the restart axis) through the phases; the best one's
+    parameters.
 
     The last phase ends early when a whole leg gains less than `least_gain`.
     """
-    legs = [(phase, min(LEG, phase.iterations - done)) for phase in phases for done in range(0, phase.iterations, LEG)]
+    legs = [
+        (phase, min(LEG, phase.iterations - done))
+        for phase in phases
+        for done in range(0, phase.iterations, LEG)
+    ]
     begin = _begin(starts, legs)
     total = len(begin["next_leg"]) * sum(steps for _, steps in legs)
     state = run_to_end(
-        begin, lambda state: _one_leg(objective, state, data, legs, least_gain, session),
+        begin,
+        lambda state: _one_leg(
+            objective, state, data, legs=legs, least_gain=least_gain, session=session
+        ),
         lambda state: bool((state["next_leg"] >= len(legs)).all()),
-        lambda state: {"bound": float(np.nanmax(state["curve"], initial=-np.inf))}, total, session, fingerprint)
-    return _choose(objective, state, data, legs)
+        figures=lambda state: {"bound": float(np.nanmax(state["curve"], initial=-np.inf))},
+        total=total,
+        session=session,
+        fingerprint=fingerprint,
+    )
+    return _choose(objective, state, data, legs=legs)
 
 
 def _begin(starts: Any, legs: Legs) -> dict[str, Any]:
     restarts = jax.tree.leaves(starts)[0].shape[0]
-    return {"parameters": jax.tree.map(np.array, starts), "iteration": np.asarray(0), "seconds": np.asarray(0.0),
-            "next_leg": np.zeros(restarts, dtype=np.int64), "curve": np.full((restarts, len(legs)), np.nan)}
+    return {
+        "parameters": jax.tree.map(np.array, starts),
+        "iteration": np.asarray(0),
+        "seconds": np.asarray(0.0),
+        "next_leg": np.zeros(restarts, dtype=np.int64),
+        "curve": np.full((restarts, len(legs)), np.nan),
+    }
 
 
-def _one_leg(objective: Objective, state: dict[str, Any], data: tuple, legs: Legs, least_gain: float,
-             session: Session) -> dict[str, Any]:
+def _one_leg(
+    objective: Objective,
+    state: dict[str, Any],
+    data: tuple,
+    legs: Legs,
+    least_gain: float,
+    session: Session,
+) -> dict[str, Any]:
     """The next leg of the first restart that has not ended; the given state is left as it was."""
     restart = int(np.argmax(state["next_leg"] < len(legs)))
-    index, before, begun = int(state["next_leg"][restart]), int(state["iteration"]), time.perf_counter()
+    index = int(state["next_leg"][restart])
+    before = int(state["iteration"])
+    begun = time.perf_counter()
     phase, steps = legs[index]
-    ascent = maximise(objective, _of(state["parameters"], restart), data, steps, phase.lower, phase.upper,
-                      lambda done, value: session.progress.update(before + done, {"bound": value}))
+    ascent = maximise(
+        objective,
+        _of(state["parameters"], restart),
+        data,
+        iterations=steps,
+        lower=phase.lower,
+        upper=phase.upper,
+        watch=lambda done, value: session.progress.update(before + done, {"bound": value}),
+    )
     previous = state["curve"][restart, index - 1] if index else -np.inf
-    ended = not np.isfinite(ascent.value) or (phase is legs[-1][0] and ascent.value - previous < least_gain)
-    parameters, curve, next_leg = jax.tree.map(np.array, (state["parameters"], state["curve"], state["next_leg"]))
-    for array, new in zip(jax.tree.leaves(parameters), jax.tree.leaves(ascent.parameters), strict=True):
+    ended = not np.isfinite(ascent.value) or (
+        phase is legs[-1][0] and ascent.value - previous < least_gain
+    )
+    parameters, curve, next_leg = jax.tree.map(
+        np.array, (state["parameters"], state["curve"], state["next_leg"])
+    )
+    for array, new in zip(
+        jax.tree.leaves(parameters), jax.tree.leaves(ascent.parameters), strict=True
+    ):
         array[restart] = new
     curve[restart, index] = ascent.value
     next_leg[restart] = len(legs) if ended else index + 1
-    return {"parameters": parameters, "curve": curve, "next_leg": next_leg, "iteration": np.asarray(before + steps),
-            "seconds": state["seconds"] + (time.perf_counter() - begun)}
+    return {
+        "parameters": parameters,
+        "curve": curve,
+        "next_leg": next_leg,
+        "iteration": np.asarray(before + steps),
+        "seconds": state["seconds"] + (time.perf_counter() - begun),
+    }
 
 
 def _of(parameters: Any, restart: int) -> Any:
     return jax.tree.map(lambda array: jnp.asarray(array[restart]), parameters)
 
 
-def _choose(objective: Objective, state: dict[str, Any], data: tuple, legs: Legs) -> tuple[Any, TrainingLog]:
-    curve, reached = state["curve"], np.cumsum([steps for _, steps in legs], dtype=np.int64)
+def _choose(
+    objective: Objective, state: dict[str, Any], data: tuple, legs: Legs
+) -> tuple[Any, TrainingLog]:
+    curve = state["curve"]
+    reached = np.cumsum([steps for _, steps in legs], dtype=np.int64)
     if not legs:  # no iteration was asked for: the starts are compared as they are
-        values = [float(objective(_of(state["parameters"], restart), *data)) for restart in range(len(curve))]
-        curve, reached = np.array(values)[:, None], np.zeros(1, dtype=np.int64)
+        values = [
+            float(objective(_of(state["parameters"], restart), *data))
+            for restart in range(len(curve))
+        ]
+        curve = np.array(values)[:, None]
+        reached = np.zeros(1, dtype=np.int64)
     ran = np.isfinite(curve)
-    final = np.array([row[known][-1] if known.any() else np.nan for row, known in zip(curve, ran, strict=True)])
+    final = np.array(
+        [row[known][-1] if known.any() else np.nan for row, known in zip(curve, ran, strict=True)]
+    )
     if not ran.any():
-        raise TrainingError(f"all {len(final)} restarts diverged: the bound is not finite where they start; check the "
-                            f"data's scale, use fewer lags or fewer inducing inputs")
+        raise TrainingError(
+            f"all {len(final)} restarts diverged: the bound is not finite where they start; check "
+            "the "
+            f"data's scale, use fewer lags or fewer inducing inputs"
+        )
     used = ran.any(axis=0)
-    held = np.where(ran, curve, final[:, None])[:, used]  # a restart that ended early keeps its last value
-    outcomes = tuple(CONVERGED if np.isfinite(value) else f"{DIVERGED} at the start" for value in final)
+    # a restart that ended early keeps its last value
+    held = np.where(ran, curve, final[:, None])[:, used]
+    outcomes = tuple(
+        CONVERGED if np.isfinite(value) else f"{DIVERGED} at the start" for value in final
+    )
     kept = int(np.nanargmax(final))
-    log = TrainingLog(reached[used], held, final, outcomes, kept, float(state["seconds"]), "bound")
+    log = TrainingLog(
+        reached[used],
+        held,
+        final,
+        outcomes=outcomes,
+        kept=kept,
+        seconds=float(state["seconds"]),
+        objective_name="bound",
+    )
     return jax.tree.map(lambda array: array[kept], state["parameters"]), log

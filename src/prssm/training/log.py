@@ -11,7 +11,8 @@ DIVERGED = "diverged"
 
 @dataclass(frozen=True, eq=False)
 class TrainingLog:
-    """`objective[r, k]` is restart r's objective (higher is better) averaged up to `iteration[k]`; `kept` won.
+    """`objective[r, k]` is restart r's objective (higher is better) averaged up to `iteration[k]`;
+    `kept` won.
 
     `final[r]` is the objective by which restarts were compared, NaN for one that diverged.
     """
@@ -30,7 +31,9 @@ class TrainingLog:
         return sum(outcome.startswith(DIVERGED) for outcome in self.outcomes)
 
     def best(self, count: int, among: slice = slice(None), margin: float = np.inf) -> np.ndarray:
-        """Indices of at most `count` restarts, best first; none that diverged or that is worse than the best by `margin`."""
+        """Indices of at most `count` restarts, best first; none that diverged or that is worse than
+        the best by `margin`.
+        """
         indices = np.arange(len(self.final))[among]
         indices = indices[np.isfinite(self.final[indices])]
         indices = indices[np.argsort(-self.final[indices], kind="stable")][:count]
@@ -39,16 +42,27 @@ class TrainingLog:
     def summary(self) -> str:
         """One line for a person."""
         iterations = int(self.iteration[-1]) if len(self.iteration) else 0
-        text = f"{iterations} iterations of {len(self.outcomes)} restart(s) in {self.seconds:.1f} s, "
+        text = (
+            f"{iterations} iterations of {len(self.outcomes)} restart(s) in {self.seconds:.1f} s, "
+        )
         text += "" if self.waited is None else f"{self.waited:.1f} s of them waiting for data, "
         text += f"kept restart {self.kept} with {self.objective_name} {self.final[self.kept]:.2f}"
         return text + (f"; {self.diverged} diverged and were dropped" if self.diverged else "")
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """JSON values and arrays for a model file."""
-        values = {"outcomes": list(self.outcomes), "kept": self.kept, "seconds": self.seconds,
-                  "objective_name": self.objective_name, "waited": self.waited}
-        return values, {"iteration": self.iteration, "objective": self.objective, "final": self.final}
+        values = {
+            "outcomes": list(self.outcomes),
+            "kept": self.kept,
+            "seconds": self.seconds,
+            "objective_name": self.objective_name,
+            "waited": self.waited,
+        }
+        return values, {
+            "iteration": self.iteration,
+            "objective": self.objective,
+            "final": self.final,
+        }
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:

@@ -1,4 +1,6 @@
-"""The loop around every long training: resumed, watched, saved at intervals, and saved when it is interrupted."""
+"""The loop around every long training: resumed, watched, saved at intervals, and saved when it is
+interrupted.
+"""
 
 import time
 from collections.abc import Callable, Mapping
@@ -13,10 +15,19 @@ from prssm.training.session import Session
 State = dict[str, Any]  # a tree of arrays; state["iteration"] counts what is done
 
 
-def run_to_end(state: State, advance: Callable[[State], State], finished: Callable[[State], bool],
-               figures: Callable[[State], Mapping[str, float]], total: int, session: Session, fingerprint: str,
-               label: str = "training") -> State:
-    """Call `advance` until `finished`. Each call is all or nothing: an interruption keeps the state before it."""
+def run_to_end(
+    state: State,
+    advance: Callable[[State], State],
+    finished: Callable[[State], bool],
+    figures: Callable[[State], Mapping[str, float]],
+    total: int,
+    session: Session,
+    fingerprint: str,
+    label: str = "training",
+) -> State:
+    """Call `advance` until `finished`. Each call is all or nothing: an interruption keeps the state
+    before it.
+    """
     checkpoint = Checkpoint(session.checkpoint, fingerprint)
     processes.agree("data and options", fingerprint)
     state = processes.from_leader(checkpoint.load(state) if session.resume else state)
@@ -38,7 +49,9 @@ def run_to_end(state: State, advance: Callable[[State], State], finished: Callab
                     saved_at = time.monotonic()
     except KeyboardInterrupt:
         checkpoint.save(state)
-        raise TrainingInterrupted(f"training interrupted {_where(state, total, checkpoint)}") from None
+        raise TrainingInterrupted(
+            f"training interrupted {_where(state, total, checkpoint)}"
+        ) from None
     except ProcessError as error:
         raise ProcessError(rescued(str(error))) from None
     finally:
@@ -48,5 +61,7 @@ def run_to_end(state: State, advance: Callable[[State], State], finished: Callab
 
 
 def _where(state: State, total: int, checkpoint: Checkpoint) -> str:
-    resume = f"; resume from {checkpoint.path}" if checkpoint.path else " (no checkpoint file was named)"
+    resume = (
+        f"; resume from {checkpoint.path}" if checkpoint.path else " (no checkpoint file was named)"
+    )
     return f"at iteration {int(state['iteration'])} of {total}{resume}"

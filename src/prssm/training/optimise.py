@@ -1,6 +1,7 @@
 """Gradient ascent on many restarts at once: compiled in chunks, watched, checkpointed, resumable.
 
-Random numbers of iteration i are derived from (key, i), never from what was drawn before, so a resumed run is the same run.
+Random numbers of iteration i are derived from (key, i), never from what was drawn before, so a
+resumed run is the same run.
 """
 
 import time
@@ -29,11 +30,14 @@ OPTIMISER = optax.scale_by_adam()
 FINAL_DRAWS = 5 * CHUNK  # estimates of the objective, averaged to compare the restarts
 
 Objective = Callable[[Any, Any, PRNGKeyArray, Array], Array]
-"""(parameters, data, key, weight of the regulariser) -> what to maximise; hashable, so that it is compiled once."""
+"""(parameters, data, key, weight of the regulariser) -> what to maximise; hashable, so that it is
+compiled once.
+"""
 
 
 class PerRestart(eqx.Module):
-    """Data of which a part is every restart's own: arrays of `own` lead with the restart axis, `shared` is for all.
+    """Data of which a part is every restart's own: arrays of `own` lead with the restart axis,
+    `shared` is for all.
 
     The objective gets a PerRestart with the own part of one restart.
     """
@@ -43,7 +47,8 @@ class PerRestart(eqx.Module):
 
 
 class Schedule(NamedTuple):
-    """How long and how fast. The step size falls along a cosine to `final_rate`; the regulariser comes in linearly.
+    """How long and how fast. The step size falls along a cosine to `final_rate`; the regulariser
+    comes in linearly.
 
     A tuple of numbers, so that another schedule needs no new compilation.
     """
@@ -56,21 +61,47 @@ class Schedule(NamedTuple):
 
     def rate(self, iteration: Array) -> Array:
         done = iteration / jnp.maximum(self.iterations, 1)
-        return self.final_rate + 0.5 * (self.learning_rate - self.final_rate) * (1.0 + jnp.cos(jnp.pi * done))
+        return self.final_rate + 0.5 * (self.learning_rate - self.final_rate) * (
+            1.0 + jnp.cos(jnp.pi * done)
+        )
 
     def weight(self, iteration: Array) -> Array:
         return jnp.minimum(1.0, (iteration + 1.0) / jnp.maximum(self.warmup, 1))
 
 
-def optimise(objective: Objective, starts: Any, data: Any, schedule: Schedule, key: PRNGKeyArray, session: Session,
-             fingerprint: str) -> tuple[Any, TrainingLog]:
-    """Train all `starts` (a tree whose arrays lead with the restart axis) and return the best one's parameters."""
-    parameters, log = optimise_all(objective, starts, data, schedule, key, session, fingerprint)
+def optimise(
+    objective: Objective,
+    starts: Any,
+    data: Any,
+    schedule: Schedule,
+    key: PRNGKeyArray,
+    session: Session,
+    fingerprint: str,
+) -> tuple[Any, TrainingLog]:
+    """Train all `starts` (a tree whose arrays lead with the restart axis) and return the best one's
+    parameters.
+    """
+    parameters, log = optimise_all(
+        objective,
+        starts,
+        data,
+        schedule=schedule,
+        key=key,
+        session=session,
+        fingerprint=fingerprint,
+    )
     return jax.tree.map(lambda array: array[log.kept], parameters), log
 
 
-def optimise_all(objective: Objective, starts: Any, data: Any, schedule: Schedule, key: PRNGKeyArray, session: Session,
-                 fingerprint: str) -> tuple[Any, TrainingLog]:
+def optimise_all(
+    objective: Objective,
+    starts: Any,
+    data: Any,
+    schedule: Schedule,
+    key: PRNGKeyArray,
+    session: Session,
+    fingerprint: str,
+) -> tuple[Any, TrainingLog]:
     """Train all `starts` and return them all.
 
     A restart whose objective or gradient is no longer finite stops there; its `final` is NaN.
@@ -79,20 +110,37 @@ def optimise_all(objective: Objective, starts: Any, data: Any, schedule: Schedul
     key_train, key_final = everywhere(tuple(jax.random.split(key)), mesh)
     data = _placed(data, mesh)
     state = run_to_end(
-        initial_state(starts), lambda state: advance(objective, state, data, schedule, key_train, mesh),
-        lambda state: state["iteration"] >= schedule.iterations or bool(np.all(np.asarray(state["alive_until"]) >= 0)),
-        _figures, schedule.iterations, session, fingerprint)
-    return jax.tree.map(np.asarray, state["parameters"]), _judge(objective, state, data, key_final, mesh)
+        initial_state(starts),
+        lambda state: advance(objective, state, data, schedule=schedule, key=key_train, mesh=mesh),
+        lambda state: (
+            state["iteration"] >= schedule.iterations
+            or bool(np.all(np.asarray(state["alive_until"]) >= 0))
+        ),
+        figures=_figures,
+        total=schedule.iterations,
+        session=session,
+        fingerprint=fingerprint,
+    )
+    return jax.tree.map(np.asarray, state["parameters"]), _judge(
+        objective, state, data, key=key_final, mesh=mesh
+    )
 
 
 def initial_state(starts: Any) -> dict[str, Any]:
-    """The state of a run that has not begun, for parameters whose arrays lead with the restart axis."""
-    starts = jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype=leaf.dtype), starts)  # weak types would compile thrice
+    """The state of a run that has not begun, for parameters whose arrays lead with the restart
+    axis.
+    """
+    # weak types would compile thrice
+    starts = jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype=leaf.dtype), starts)
     restarts = jax.tree.leaves(starts)[0].shape[0]
     return {
-        "parameters": starts, "optimiser": jax.vmap(OPTIMISER.init)(starts), "iteration": np.asarray(0),
+        "parameters": starts,
+        "optimiser": jax.vmap(OPTIMISER.init)(starts),
+        "iteration": np.asarray(0),
         "alive_until": jnp.full(restarts, -1, dtype=int),  # -1: still alive
-        "seconds": np.asarray(0.0), "curve": np.zeros((0, restarts)), "curve_iteration": np.zeros(0, dtype=np.int64),
+        "seconds": np.asarray(0.0),
+        "curve": np.zeros((0, restarts)),
+        "curve_iteration": np.zeros(0, dtype=np.int64),
     }
 
 
@@ -103,18 +151,37 @@ def _figures(state: dict[str, Any]) -> dict[str, float]:
     return figures | ({"diverged": float((~alive).sum())} if not alive.all() else {})
 
 
-def advance(objective: Objective, state: dict[str, Any], data: Any, schedule: Schedule, key: PRNGKeyArray,
-            mesh: Mesh | None = None) -> dict[str, Any]:
+def advance(
+    objective: Objective,
+    state: dict[str, Any],
+    data: Any,
+    schedule: Schedule,
+    key: PRNGKeyArray,
+    mesh: Mesh | None = None,
+) -> dict[str, Any]:
     """One chunk of iterations; with a mesh, data and key are on all its devices."""
     begun = time.perf_counter()
     first = int(state["iteration"])
     steps = min(CHUNK, schedule.iterations - first)
     moving, mean_value = jax.block_until_ready(
-        _chunk(objective, _moving(state, mesh), _of_chunk(data, key, first, mesh), key, first, steps, schedule, mesh))
+        _chunk(
+            objective,
+            _moving(state, mesh),
+            _of_chunk(data, key, first, mesh=mesh),
+            key=key,
+            first=first,
+            steps=steps,
+            schedule=schedule,
+            mesh=mesh,
+        )
+    )
     parameters, optimiser, alive_until = moving
     return {
-        "parameters": parameters, "optimiser": optimiser, "alive_until": alive_until,
-        "iteration": np.asarray(first + steps), "seconds": state["seconds"] + (time.perf_counter() - begun),
+        "parameters": parameters,
+        "optimiser": optimiser,
+        "alive_until": alive_until,
+        "iteration": np.asarray(first + steps),
+        "seconds": state["seconds"] + (time.perf_counter() - begun),
         "curve": np.concatenate([state["curve"], np.asarray(mean_value)[None]]),
         "curve_iteration": np.append(state["curve_iteration"], first + steps),
     }
@@ -146,54 +213,118 @@ def _of_iteration(data: Any, offset: Array) -> Any:
 
 
 @partial(jax.jit, static_argnames=("objective", "mesh"))
-def _chunk(objective: Objective, moving: tuple, data: Any, key: PRNGKeyArray, first: Array, steps: Array,
-           schedule: Schedule, mesh: Mesh | None = None) -> tuple[tuple, Array]:
-    """`steps` iterations of all restarts and the mean objective; compiled once a structure, whatever data and seeds."""
-    def one(parameters: Any, state: Any, alive_until: Array, data: Any, draw: PRNGKeyArray, iteration: Array) -> tuple:
-        value, gradient = jax.value_and_grad(lambda p: -objective(p, data, draw, schedule.weight(iteration)))(parameters)
-        finite = jnp.isfinite(value) & jnp.all(jnp.asarray([jnp.all(jnp.isfinite(g)) for g in jax.tree.leaves(gradient)]))
+def _chunk(
+    objective: Objective,
+    moving: tuple,
+    data: Any,
+    key: PRNGKeyArray,
+    first: Array,
+    steps: Array,
+    schedule: Schedule,
+    mesh: Mesh | None = None,
+) -> tuple[tuple, Array]:
+    """`steps` iterations of all restarts and the mean objective; compiled once a structure,
+    whatever data and seeds.
+    """
+
+    def one(
+        parameters: Any,
+        state: Any,
+        alive_until: Array,
+        data: Any,
+        draw: PRNGKeyArray,
+        iteration: Array,
+    ) -> tuple:
+        value, gradient = jax.value_and_grad(
+            lambda p: -objective(p, data, draw, schedule.weight(iteration))
+        )(parameters)
+        finite = jnp.isfinite(value) & jnp.all(
+            jnp.asarray([jnp.all(jnp.isfinite(g)) for g in jax.tree.leaves(gradient)])
+        )
         norm = jnp.sqrt(sum(jnp.sum(g**2) for g in jax.tree.leaves(gradient)))
-        gradient = jax.tree.map(lambda g: g * jnp.minimum(1.0, schedule.clip / jnp.maximum(norm, 1e-300)), gradient)
+        gradient = jax.tree.map(
+            lambda g: g * jnp.minimum(1.0, schedule.clip / jnp.maximum(norm, 1e-300)), gradient
+        )
         direction, new_state = OPTIMISER.update(gradient, state, parameters)
         change = jax.tree.map(lambda d: -schedule.rate(iteration) * d, direction)
         healthy = finite & (alive_until < 0)
-        kept = jax.tree.map(lambda new, old: jnp.where(healthy, new, old),
-                            (optax.apply_updates(parameters, change), new_state), (parameters, state))
+        kept = jax.tree.map(
+            lambda new, old: jnp.where(healthy, new, old),
+            (optax.apply_updates(parameters, change), new_state),
+            (parameters, state),
+        )
         return (*kept, jnp.where((alive_until < 0) & ~finite, iteration, alive_until)), -value
 
     data_axes = PerRestart(None, 0) if isinstance(data, PerRestart) else None
 
     def step(offset: Array, carry: tuple) -> tuple:
         moving, total = carry
-        draw = jax.random.fold_in(key, first + offset)  # the same for all restarts, so that they compare fairly
+        # the same for all restarts, so that they compare fairly
+        draw = jax.random.fold_in(key, first + offset)
         here = _of_iteration(data, offset)
-        moving, value = jax.vmap(one, in_axes=(0, 0, 0, data_axes, None, None))(*moving, here, draw, first + offset)
+        moving, value = jax.vmap(one, in_axes=(0, 0, 0, data_axes, None, None))(
+            *moving, here, draw, first + offset
+        )
         return moving, total + value
 
     moving, total = jax.lax.fori_loop(0, steps, step, (moving, jnp.zeros(moving[2].shape)))
     return kept_everywhere((moving, total / steps), mesh)
 
 
-def final_objective(objective: Objective, state: dict[str, Any], data: Any, key: PRNGKeyArray,
-                    mesh: Mesh | None = None) -> np.ndarray:
-    """Each restart's objective, the mean of several estimates: training steps of size zero, so nothing new is compiled."""
-    moving, still, total = _moving(state, mesh), Schedule(FINAL_DRAWS, 0.0, 0.0), 0.0
+def final_objective(
+    objective: Objective,
+    state: dict[str, Any],
+    data: Any,
+    key: PRNGKeyArray,
+    mesh: Mesh | None = None,
+) -> np.ndarray:
+    """Each restart's objective, the mean of several estimates: training steps of size zero, so
+    nothing new is compiled.
+    """
+    moving = _moving(state, mesh)
+    still = Schedule(FINAL_DRAWS, 0.0, 0.0)
+    total = 0.0
     for first in range(0, FINAL_DRAWS, CHUNK):
-        here = _of_chunk(data, key, first, mesh)
-        total = total + np.array(_chunk(objective, moving, here, key, first, CHUNK, still, mesh)[1])
+        here = _of_chunk(data, key, first, mesh=mesh)
+        total = total + np.array(
+            _chunk(
+                objective,
+                moving,
+                here,
+                key=key,
+                first=first,
+                steps=CHUNK,
+                schedule=still,
+                mesh=mesh,
+            )[1]
+        )
     return total / (FINAL_DRAWS // CHUNK)
 
 
-def _judge(objective: Objective, state: dict[str, Any], data: Any, key: PRNGKeyArray, mesh: Mesh | None) -> TrainingLog:
+def _judge(
+    objective: Objective, state: dict[str, Any], data: Any, key: PRNGKeyArray, mesh: Mesh | None
+) -> TrainingLog:
     alive_until = np.asarray(state["alive_until"])
     with noticing_losses():
-        final = final_objective(objective, state, data, key, mesh)
+        final = final_objective(objective, state, data, key=key, mesh=mesh)
     lost = (alive_until >= 0) | ~np.isfinite(final)
     final[lost] = np.nan
     if lost.all():
-        raise TrainingError(f"all {len(final)} restarts diverged, the last at iteration {alive_until.max()}; try a smaller "
-                            f"learning_rate, a shorter horizon, more restarts or fewer latent dimensions")
+        raise TrainingError(
+            f"all {len(final)} restarts diverged, the last at iteration {alive_until.max()}; try a "
+            "smaller "
+            f"learning_rate, a shorter horizon, more restarts or fewer latent dimensions"
+        )
     kept = int(np.nanargmax(final))
-    outcomes = tuple(f"{DIVERGED} at iteration {at}" if gone else CONVERGED
-                     for at, gone in zip(alive_until, lost, strict=True))
-    return TrainingLog(state["curve_iteration"], state["curve"].T, final, outcomes, kept, float(state["seconds"]))
+    outcomes = tuple(
+        f"{DIVERGED} at iteration {at}" if gone else CONVERGED
+        for at, gone in zip(alive_until, lost, strict=True)
+    )
+    return TrainingLog(
+        state["curve_iteration"],
+        state["curve"].T,
+        final,
+        outcomes=outcomes,
+        kept=kept,
+        seconds=float(state["seconds"]),
+    )

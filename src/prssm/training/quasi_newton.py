@@ -1,4 +1,6 @@
-"""Deterministic ascent (L-BFGS-B, double precision) on an objective of a tree of parameters: for fits of seconds."""
+"""Deterministic ascent (L-BFGS-B, double precision) on an objective of a tree of parameters: for
+fits of seconds.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,10 +12,12 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.optimize import minimize
 
-Objective = Callable[..., jax.Array]  # (parameters, *data) -> what to maximise; a module-level function, so it compiles once
+# (parameters, *data) -> what to maximise; a module-level function, so it compiles once
+Objective = Callable[..., jax.Array]
 Watch = Callable[[int, float], None]  # (iteration, best value so far)
 
-_UNUSABLE = 1e10  # added to the best cost where the objective is not finite: the line search turns back
+# added to the best cost where the objective is not finite: the line search turns back
+_UNUSABLE = 1e10
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,9 +29,18 @@ class Ascent:
     curve: np.ndarray
 
 
-def maximise(objective: Objective, start: Any, data: tuple, iterations: int, lower: Any = None, upper: Any = None,
-             watch: Watch = lambda iteration, value: None) -> Ascent:
-    """Climb from `start`; `lower` and `upper` are trees like `start`. An objective nowhere finite gives value NaN."""
+def maximise(
+    objective: Objective,
+    start: Any,
+    data: tuple,
+    iterations: int,
+    lower: Any = None,
+    upper: Any = None,
+    watch: Watch = lambda iteration, value: None,
+) -> Ascent:
+    """Climb from `start`; `lower` and `upper` are trees like `start`. An objective nowhere finite
+    gives value NaN.
+    """
     best: dict[str, Any] = {"cost": np.inf, "at": None}
     curve: list[float] = []
 
@@ -45,8 +58,15 @@ def maximise(objective: Objective, start: Any, data: tuple, iterations: int, low
         watch(len(curve), curve[-1])
 
     bounds = None if lower is None else np.stack([_flat(lower), _flat(upper)], axis=1)
-    minimize(cost_and_slope, _flat(start), jac=True, method="L-BFGS-B", bounds=bounds, callback=after_iteration,
-             options={"maxiter": iterations, "maxcor": 20, "maxfun": 2 * iterations + 20})
+    minimize(
+        cost_and_slope,
+        _flat(start),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        callback=after_iteration,
+        options={"maxiter": iterations, "maxcor": 20, "maxfun": 2 * iterations + 20},
+    )
     if best["at"] is None:
         return Ascent(start, float("nan"), np.zeros(0))
     return Ascent(_tree(best["at"], start), -best["cost"], np.asarray(curve))
@@ -58,12 +78,19 @@ def _value_and_slope(objective: Objective, parameters: Any, data: tuple) -> tupl
 
 
 def _flat(tree: Any) -> np.ndarray:
-    return np.concatenate([np.asarray(leaf, dtype=np.float64).ravel() for leaf in jax.tree.leaves(tree)])
+    return np.concatenate(
+        [np.asarray(leaf, dtype=np.float64).ravel() for leaf in jax.tree.leaves(tree)]
+    )
 
 
 def _tree(flat: np.ndarray, like: Any) -> Any:
     leaves, structure = jax.tree.flatten(like)
     ends = np.cumsum([np.size(leaf) for leaf in leaves])
     parts = np.split(flat, ends[:-1])
-    return jax.tree.unflatten(structure, [jnp.asarray(part.reshape(np.shape(leaf)))
-                                          for part, leaf in zip(parts, leaves, strict=True)])
+    return jax.tree.unflatten(
+        structure,
+        [
+            jnp.asarray(part.reshape(np.shape(leaf)))
+            for part, leaf in zip(parts, leaves, strict=True)
+        ],
+    )

@@ -1,4 +1,6 @@
-"""What surrounds a training run: who watches it, where it is saved, whether it continues an earlier one."""
+"""What surrounds a training run: who watches it, where it is saved, whether it continues an earlier
+one.
+"""
 
 import os
 from collections.abc import Mapping
@@ -36,8 +38,14 @@ class ProgressBar:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
-        self._bar = RichProgress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-                                 TimeRemainingColumn(), TextColumn("{task.fields[figures]}"), console=Console(stderr=True))
+        self._bar = RichProgress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[figures]}"),
+            console=Console(stderr=True),
+        )
         self._task = self._bar.add_task(label, total=total, completed=done, figures="")
         self._bar.start()
 
@@ -51,7 +59,8 @@ class ProgressBar:
 
 @dataclass(frozen=True)
 class Session:
-    """`checkpoint` is a file that training rewrites every `checkpoint_seconds`; `resume` continues from it if there.
+    """`checkpoint` is a file that training rewrites every `checkpoint_seconds`; `resume` continues
+    from it if there.
 
     `mesh` holds the devices between which training is split; None is one device.
     """
@@ -63,8 +72,17 @@ class Session:
     mesh: Mesh | None = None
 
     @classmethod
-    def of(cls, progress: "bool | Progress", checkpoint: str | os.PathLike[str] | None, resume: bool,
-           devices: Devices = None) -> "Session":
+    def of(
+        cls,
+        progress: "bool | Progress",
+        checkpoint: str | os.PathLike[str] | None,
+        resume: bool,
+        devices: Devices = None,
+    ) -> "Session":
         watcher = ProgressBar() if progress is True else Silent() if progress is False else progress
-        return cls(watcher if store.leads() else Silent(), None if checkpoint is None else Path(checkpoint), resume,
-                   mesh=mesh_of(devices))
+        return cls(
+            watcher if store.leads() else Silent(),
+            None if checkpoint is None else Path(checkpoint),
+            resume,
+            mesh=mesh_of(devices),
+        )

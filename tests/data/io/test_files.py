@@ -18,22 +18,33 @@ from prssm.foundation.errors import DataError, MissingExtraError
 
 SUFFIXES = (".csv", ".parquet", ".mat", ".npz")
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False, width=64)
-WORDS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S")), min_size=1, max_size=8)
+WORDS = st.text(
+    st.characters(codec="utf-8", categories=("L", "N", "P", "S")), min_size=1, max_size=8
+)
 
 
 def _same(a: Record, b: Record) -> bool:
-    return (np.array_equal(a.u, b.u) and np.array_equal(a.y, b.y, equal_nan=True) and a.dt == b.dt
-            and a.input_names == b.input_names and a.output_names == b.output_names)
+    return (
+        np.array_equal(a.u, b.u)
+        and np.array_equal(a.y, b.y, equal_nan=True)
+        and a.dt == b.dt
+        and a.input_names == b.input_names
+        and a.output_names == b.output_names
+    )
 
 
 @st.composite
 def records(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Record:
-    length, inputs, outputs = draw(st.integers(2, 6)), draw(st.integers(0, 2)), draw(st.integers(0, 2))
+    length = draw(st.integers(2, 6))
+    inputs = draw(st.integers(0, 2))
+    outputs = draw(st.integers(0, 2))
     outputs = max(outputs, 1 - inputs)
     u = draw(arrays(np.float64, (length, inputs), elements=NUMBERS))
     y = draw(arrays(np.float64, (length, outputs), elements=NUMBERS | st.just(np.nan)))
     dt = draw(st.none() | st.floats(1e-6, 1e6))
-    chosen = draw(st.lists(names, min_size=inputs + outputs, max_size=inputs + outputs, unique=True))
+    chosen = draw(
+        st.lists(names, min_size=inputs + outputs, max_size=inputs + outputs, unique=True)
+    )
     return Record(u, y, dt, input_names=chosen[:inputs], output_names=chosen[inputs:])
 
 
@@ -54,8 +65,12 @@ def test_write_then_read_is_exact_in_every_format(record, suffix):
 
 
 @SLOW_DISK
-@given(records(WORDS.filter(lambda word: any(letter.isalpha() for letter in word) and "/" not in word)),
-       st.sampled_from((".csv", ".parquet", ".npz")))
+@given(
+    records(
+        WORDS.filter(lambda word: any(letter.isalpha() for letter in word) and "/" not in word)
+    ),
+    st.sampled_from((".csv", ".parquet", ".npz")),
+)
 def test_any_column_name_survives(record, suffix):
     try:
         float(record.input_names[0] if record.input_names else record.output_names[0])
@@ -72,7 +87,8 @@ def test_columns_u_and_y_need_no_naming(tmp_path, suffix):
 @pytest.mark.parametrize("dt", [0.1, 0.02, 1 / 3, 0.7])
 def test_the_sampling_time_of_a_long_record_survives_exactly(tmp_path, dt):
     record = Record(None, np.arange(500.0), dt)
-    assert np.median(np.diff(dt * np.arange(500))) != dt  # the stamps' differences alone would not give it back
+    # the stamps' differences alone would not give it back
+    assert np.median(np.diff(dt * np.arange(500))) != dt
     assert read(write_record(tmp_path / "log.csv", record)).dt == dt
 
 
@@ -82,11 +98,20 @@ def _text(folder: Path, content: str, name: str = "log.csv") -> Path:
     return path
 
 
-@pytest.mark.parametrize("content", [
-    "u,y\n1,2\n3,4\n", "u;y\n1,0;2,0\n3;4\n", "u\ty\n1\t2\n3\t4\n", "  u   y \n 1   2\n 3   4  \n", "u,y,\n1,2,\n3,4,\n",
-    "# a comment\nu,y\r\n1,2\r\n\r\n3,4\r\n", '"u","y"\n1, 2\n3, 4', "\ufeffu,y\n1,2\n3,4\n",
-    "note,u,y\nwarm,1,2\ncold,3,4\n",
-])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "u,y\n1,2\n3,4\n",
+        "u;y\n1,0;2,0\n3;4\n",
+        "u\ty\n1\t2\n3\t4\n",
+        "  u   y \n 1   2\n 3   4  \n",
+        "u,y,\n1,2,\n3,4,\n",
+        "# a comment\nu,y\r\n1,2\r\n\r\n3,4\r\n",
+        '"u","y"\n1, 2\n3, 4',
+        "\ufeffu,y\n1,2\n3,4\n",
+        "note,u,y\nwarm,1,2\ncold,3,4\n",
+    ],
+)
 def test_text_files_as_programs_write_them(tmp_path, content):
     record = read(_text(tmp_path, content))
     np.testing.assert_array_equal(record.u[:, 0], [1, 3])
@@ -117,22 +142,33 @@ def test_time_columns(tmp_path):
         read(_text(tmp_path, "time,y\n0,1\n5,2\n6,3\n"))
 
 
-@pytest.mark.parametrize(("content", "arguments", "words"), [
-    ("", {}, "the file is empty"),
-    ("\n\n", {}, "the file is empty"),
-    ("u,y\n", {}, "no rows of data below the header u, y"),
-    ("a,b\n1,2\n3,4\n", {}, "the columns are a, b"),
-    ("speed,torque\n1,2\n3,4\n", {"outputs": "sped"}, "no column 'sped'. Did you mean 'speed'?"),
-    ("u,y\n1,2\n\n3,four\n", {}, "column 'y', line 4: expected a number, got 'four'"),
-    ("u,y\n1,2\n3\n", {}, "line 3 has 1 cells, expected 2 as in line 1"),
-    ("u,y\n1,2\n3,4,5\n", {}, "line 3 has 3 cells, expected 2"),
-    ("u,u\n1,2\n3,4\n", {}, "two columns are called 'u'"),
-    ("u,,y\n1,2,3\n3,4,5\n", {}, "column 2 has no name"),
-    ("u,y\n1,2\n", {}, "at least 2 rows, got 1"),
-    ("u,y\n1,2\n3,4\n", {"inputs": "u", "outputs": ["u", "y"]}, "column 'u' is asked for twice"),
-    ('u,y\n1,"2\n3,4\n', {}, "not a table of cells"),
-    ("when,y\nmonday,1\ntuesday,2\n", {"time": "when"}, "expected seconds or ISO dates"),
-])
+@pytest.mark.parametrize(
+    ("content", "arguments", "words"),
+    [
+        ("", {}, "the file is empty"),
+        ("\n\n", {}, "the file is empty"),
+        ("u,y\n", {}, "no rows of data below the header u, y"),
+        ("a,b\n1,2\n3,4\n", {}, "the columns are a, b"),
+        (
+            "speed,torque\n1,2\n3,4\n",
+            {"outputs": "sped"},
+            "no column 'sped'. Did you mean 'speed'?",
+        ),
+        ("u,y\n1,2\n\n3,four\n", {}, "column 'y', line 4: expected a number, got 'four'"),
+        ("u,y\n1,2\n3\n", {}, "line 3 has 1 cells, expected 2 as in line 1"),
+        ("u,y\n1,2\n3,4,5\n", {}, "line 3 has 3 cells, expected 2"),
+        ("u,u\n1,2\n3,4\n", {}, "two columns are called 'u'"),
+        ("u,,y\n1,2,3\n3,4,5\n", {}, "column 2 has no name"),
+        ("u,y\n1,2\n", {}, "at least 2 rows, got 1"),
+        (
+            "u,y\n1,2\n3,4\n",
+            {"inputs": "u", "outputs": ["u", "y"]},
+            "column 'u' is asked for twice",
+        ),
+        ('u,y\n1,"2\n3,4\n', {}, "not a table of cells"),
+        ("when,y\nmonday,1\ntuesday,2\n", {"time": "when"}, "expected seconds or ISO dates"),
+    ],
+)
 def test_a_bad_text_file_is_named_in_one_line(tmp_path, content, arguments, words):
     path = _text(tmp_path, content)
     with pytest.raises(DataError) as caught:
@@ -162,7 +198,8 @@ def test_truncated_and_foreign_files_are_data_errors(tmp_path, suffix, part):
     record = Record(np.random.default_rng(0).standard_normal((300, 2)), np.arange(300.0))
     if suffix == ".h5.mat":
         with h5py.File(path, "w") as file:
-            file["u"], file["y"] = record.u.T, record.y.T
+            file["u"] = record.u.T
+            file["y"] = record.y.T
     else:
         write_record(path, record)
     content = path.read_bytes()
@@ -174,22 +211,35 @@ def test_truncated_and_foreign_files_are_data_errors(tmp_path, suffix, part):
 
 
 def test_matrices_in_mat_files_expand_to_columns(tmp_path):
-    X, y = np.arange(12.0).reshape(4, 3), np.arange(4)
-    savemat(tmp_path / "a.mat", {"X": X, "y": y[None], "Ts": 0.5, "note": "text", "cube": np.zeros((2, 2, 2)), "z": X[:2]})
+    X = np.arange(12.0).reshape(4, 3)
+    y = np.arange(4)
+    savemat(
+        tmp_path / "a.mat",
+        {"X": X, "y": y[None], "Ts": 0.5, "note": "text", "cube": np.zeros((2, 2, 2)), "z": X[:2]},
+    )
     record = read(tmp_path / "a.mat", inputs="X", outputs="y", dt=0.5)
     np.testing.assert_array_equal(record.u, X)
     assert record.input_names == ("X1", "X2", "X3")
-    np.testing.assert_array_equal(read(tmp_path / "a.mat", inputs=["X3"], outputs="y").u[:, 0], X[:, 2])
-    for name, words in (("note", "holds text"), ("Ts", "holds 1 value"), ("cube", "has shape 2 x 2 x 2"),
-                        ("z", "'z1' has 2 rows, but 'y' has 4"), ("Q", "no variable 'Q'")):
+    np.testing.assert_array_equal(
+        read(tmp_path / "a.mat", inputs=["X3"], outputs="y").u[:, 0], X[:, 2]
+    )
+    for name, words in (
+        ("note", "holds text"),
+        ("Ts", "holds 1 value"),
+        ("cube", "has shape 2 x 2 x 2"),
+        ("z", "'z1' has 2 rows, but 'y' has 4"),
+        ("Q", "no variable 'Q'"),
+    ):
         with pytest.raises(DataError, match=words):
             read(tmp_path / "a.mat", inputs="y", outputs=[name])
 
 
 def test_mat_7_3_files(tmp_path):
     X = np.arange(12.0).reshape(4, 3)
-    with h5py.File(tmp_path / "a.mat", "w", userblock_size=512) as file:  # MATLAB writes its header into the user block
-        file["X"], file["y"] = X.T, np.arange(4.0)[None]
+    # MATLAB writes its header into the user block
+    with h5py.File(tmp_path / "a.mat", "w", userblock_size=512) as file:
+        file["X"] = X.T
+        file["y"] = np.arange(4.0)[None]
     record = read(tmp_path / "a.mat", inputs="X")
     np.testing.assert_array_equal(record.u, X)
     np.testing.assert_array_equal(record.y[:, 0], np.arange(4))
@@ -203,7 +253,9 @@ def test_mat_7_3_without_h5py_says_what_to_install(tmp_path, monkeypatch):
 
 
 def test_text_in_a_parquet_column(tmp_path):
-    polars.DataFrame({"u": [1.0, 2.0], "y": ["a", "b"], "n": [1, None]}).write_parquet(tmp_path / "a.parquet")
+    polars.DataFrame({"u": [1.0, 2.0], "y": ["a", "b"], "n": [1, None]}).write_parquet(
+        tmp_path / "a.parquet"
+    )
     with pytest.raises(DataError, match=r"column 'y' holds .*expected a column of numbers"):
         read(tmp_path / "a.parquet", inputs="u", outputs="y")
     np.testing.assert_array_equal(read(tmp_path / "a.parquet", outputs="n").y[:, 0], [1, np.nan])
@@ -211,7 +263,11 @@ def test_text_in_a_parquet_column(tmp_path):
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_columns_are_what_other_programs_read(tmp_path, suffix):
-    columns = {"time": 0.1 * np.arange(3), "y_mean": np.array([1.0, np.nan, 1e-300]), "n": np.arange(3)}
+    columns = {
+        "time": 0.1 * np.arange(3),
+        "y_mean": np.array([1.0, np.nan, 1e-300]),
+        "n": np.arange(3),
+    }
     path = write_columns(tmp_path / "new" / f"out{suffix}", columns)
     frame = polars.read_csv(path) if suffix == ".csv" else polars.read_parquet(path)
     assert frame.columns == list(columns)
@@ -222,8 +278,12 @@ def test_columns_are_what_other_programs_read(tmp_path, suffix):
 def test_writing_is_refused_before_anything_is_touched(tmp_path):
     path = tmp_path / "out.csv"
     path.write_text("old")
-    for columns, words in (({}, "at least one column"), ({"a": [1], "b": [1, 2]}, "'b' has 2 rows, but 'a' has 1"),
-                           ({"1": [1], "2": [2]}, "are numbers"), ({" a": [1]}, "cannot stand in a CSV header")):
+    for columns, words in (
+        ({}, "at least one column"),
+        ({"a": [1], "b": [1, 2]}, "'b' has 2 rows, but 'a' has 1"),
+        ({"1": [1], "2": [2]}, "are numbers"),
+        ({" a": [1]}, "cannot stand in a CSV header"),
+    ):
         with pytest.raises(DataError, match=words):
             write_columns(path, columns)
     with pytest.raises(DataError, match=r"expected \.csv, \.parquet"):
@@ -248,7 +308,9 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
 
 def test_csv_reading_runs_without_polars_or_jax(tmp_path):
     path = _text(tmp_path, "u,y\n1,2\n3,4\n")
-    code = ("import sys; from prssm.data.io.files import read; from prssm.data.sets import catalogue;"
-            f"read({str(path)!r}); catalogue.load('drives_sim');"
-            "assert not {'polars', 'jax', 'narwhals', 'h5py', 'matplotlib'} & set(sys.modules)")
+    code = (
+        "import sys; from prssm.data.io.files import read; from prssm.data.sets import catalogue;"
+        f"read({str(path)!r}); catalogue.load('drives_sim');"
+        "assert not {'polars', 'jax', 'narwhals', 'h5py', 'matplotlib'} & set(sys.modules)"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)

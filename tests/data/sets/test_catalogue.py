@@ -22,12 +22,15 @@ SHA = hashlib.sha256(CONTENT).hexdigest()
 def no_network(monkeypatch):
     def refuse(*_, **__):
         raise urllib.request.URLError("no network in this test")
+
     monkeypatch.setattr(urllib.request, "urlopen", refuse)
 
 
 def test_the_catalogue_is_the_public_name():
     assert prssm.datasets is catalogue
-    assert {"actuator", "sarcos", "emps", "kink", "drives_sim", "tanks_sim", "arm_sim"} <= set(catalogue.names())
+    assert {"actuator", "sarcos", "emps", "kink", "drives_sim", "tanks_sim", "arm_sim"} <= set(
+        catalogue.names()
+    )
 
 
 def test_every_set_is_described():
@@ -38,14 +41,25 @@ def test_every_set_is_described():
         assert about.source
         assert about.split
         for file in about.files:
-            assert re.fullmatch(r"[0-9a-f]{64}", file.sha256) or (name, file.path) == ("sarcos", "sarcos_inv.mat")
+            assert re.fullmatch(r"[0-9a-f]{64}", file.sha256) or (name, file.path) == (
+                "sarcos",
+                "sarcos_inv.mat",
+            )
             assert file.url == "" or file.url.startswith("http")
-    lags = {name: catalogue.describe(name).lags for name in ("actuator", "ballbeam", "drives", "furnace", "dryer")}
+    lags = {
+        name: catalogue.describe(name).lags
+        for name in ("actuator", "ballbeam", "drives", "furnace", "dryer")
+    }
     assert lags == {"actuator": 10, "ballbeam": 10, "drives": 10, "furnace": 3, "dryer": 2}
 
 
 def test_an_unknown_name_gets_a_suggestion():
-    for function in (catalogue.load, catalogue.describe, catalogue.available, catalogue.measured_rows):
+    for function in (
+        catalogue.load,
+        catalogue.describe,
+        catalogue.available,
+        catalogue.measured_rows,
+    ):
         with pytest.raises(DataError, match=r"unknown data set 'drivs'\. Did you mean 'drives'"):
             function("drivs")
 
@@ -70,7 +84,9 @@ def test_without_network_the_message_says_which_file_to_put_where(tmp_path):
     assert "no network in this test" in message
     assert "\n" not in message
     assert not catalogue.available("drives", tmp_path)
-    with pytest.raises(DataError, match=r"no public address of it is known; put ias_real_barrett_data\.mat there"):
+    with pytest.raises(
+        DataError, match=r"no public address of it is known; put ias_real_barrett_data\.mat there"
+    ):
         catalogue.load("barrett", tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -111,8 +127,16 @@ def test_simulated_sets_need_no_folder(tmp_path):
 
 
 @pytest.mark.recordings
-@pytest.mark.parametrize(("name", "expected"), [
-    ("actuator", 1.630), ("ballbeam", 0.073), ("drives", 0.735), ("furnace", 3.398), ("dryer", 0.824)])
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("actuator", 1.630),
+        ("ballbeam", 0.073),
+        ("drives", 0.735),
+        ("furnace", 3.398),
+        ("dryer", 0.824),
+    ],
+)
 def test_the_training_mean_has_the_known_error(recordings, name, expected):
     train, test = catalogue.load(name, recordings)
     rmse = np.sqrt(np.mean((test.y - train.y.mean(axis=0)) ** 2))
@@ -120,15 +144,25 @@ def test_the_training_mean_has_the_known_error(recordings, name, expected):
 
 
 SHAPES = {
-    "actuator": [(512, 1, 1), (512, 1, 1)], "ballbeam": [(500, 1, 1), (500, 1, 1)], "drives": [(250, 1, 1), (250, 1, 1)],
-    "furnace": [(148, 1, 1), (148, 1, 1)], "dryer": [(500, 1, 1), (500, 1, 1)], "barrett": [(12000, 7, 7), (3000, 7, 7)],
-    "cascaded_tanks": [(1024, 1, 1), (1024, 1, 1)], "emps": [(24841, 1, 1), (24841, 1, 1)],
-    "ced": [2 * [(400, 1, 1)], 2 * [(100, 1, 1)]], "sarcos": [60 * [(337, 7, 7)], 6 * [(337, 7, 7)]],
+    "actuator": [(512, 1, 1), (512, 1, 1)],
+    "ballbeam": [(500, 1, 1), (500, 1, 1)],
+    "drives": [(250, 1, 1), (250, 1, 1)],
+    "furnace": [(148, 1, 1), (148, 1, 1)],
+    "dryer": [(500, 1, 1), (500, 1, 1)],
+    "barrett": [(12000, 7, 7), (3000, 7, 7)],
+    "cascaded_tanks": [(1024, 1, 1), (1024, 1, 1)],
+    "emps": [(24841, 1, 1), (24841, 1, 1)],
+    "ced": [2 * [(400, 1, 1)], 2 * [(100, 1, 1)]],
+    "sarcos": [60 * [(337, 7, 7)], 6 * [(337, 7, 7)]],
 }
 
 
 def _shape(part):
-    return [_shape(record) for record in part] if isinstance(part, list) else (len(part), part.input_dim, part.output_dim)
+    return (
+        [_shape(record) for record in part]
+        if isinstance(part, list)
+        else (len(part), part.input_dim, part.output_dim)
+    )
 
 
 @pytest.mark.recordings
@@ -145,7 +179,9 @@ def test_sizes_of_the_public_sets(recordings, name):
 
 @pytest.mark.recordings
 def test_sarcos_experiments_begin_where_the_arm_jumps(recordings):
-    """The 65 largest steps of the joint positions in the file are exactly those between experiments of 674 rows."""
+    """The 65 largest steps of the joint positions in the file are exactly those between experiments
+    of 674 rows.
+    """
     if not catalogue.available("sarcos", recordings):
         pytest.skip("the data folder does not hold sarcos")
     table, measured, label = sarcos.read_table(catalogue.describe("sarcos").files, recordings)
@@ -164,20 +200,25 @@ def test_sarcos_experiments_begin_where_the_arm_jumps(recordings):
 
 def test_a_sarcos_file_of_another_shape_is_refused(tmp_path):
     savemat(tmp_path / "sarcos_inv.mat", {"sarcos_inv": np.zeros((10, 28))})
-    with pytest.raises(DataError, match="expected a variable 'sarcos_inv' of 44484 x 28 numbers, got 10 x 28"):
+    with pytest.raises(
+        DataError, match="expected a variable 'sarcos_inv' of 44484 x 28 numbers, got 10 x 28"
+    ):
         catalogue.load("sarcos", tmp_path)
 
 
 @pytest.mark.recordings
 def test_barrett_rows_are_in_time_order_without_gaps(recordings):
-    """Positions advance by the recorded velocities times 0.02 s over every step but the last two (the file's edge)."""
+    """Positions advance by the recorded velocities times 0.02 s over every step but the last two
+    (the file's edge).
+    """
     if not catalogue.available("barrett", recordings):
         pytest.skip("the data folder does not hold barrett")
     parts = catalogue.load("barrett", recordings)
     q = np.concatenate([part.y for part in parts])
     found = loadmat(recordings / "robots" / "ias_real_barrett_data.mat")
     velocity = np.empty_like(q)
-    velocity[::5], velocity[np.arange(15000) % 5 != 0] = found["X_test"][:, 7:14], found["X_train"][:, 7:14]
+    velocity[::5] = found["X_test"][:, 7:14]
+    velocity[np.arange(15000) % 5 != 0] = found["X_train"][:, 7:14]
     middle = (velocity[1:] + velocity[:-1]) / 2
     step = (np.diff(q, axis=0) * middle).sum(axis=1) / (middle**2).sum(axis=1)
     assert np.all(np.abs(step[:-2] - 0.02) < 0.01)

@@ -22,7 +22,8 @@ SHORT = {"arm_sim": 12, "tanks_sim": 30, "drives_sim": 60, "kink": 60}
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_equal_seeds_equal_records_and_experiments_do_not_depend_on_their_number(name):
     length = SHORT[name]
-    first, again = simulate(name, length, 3, seed=4), simulate(name, length, 3, seed=4)
+    first = simulate(name, length, 3, seed=4)
+    again = simulate(name, length, 3, seed=4)
     alone = simulate(name, length, 1, seed=4)[0]
     for a, b in zip(first, again, strict=True):
         np.testing.assert_array_equal(a.y, b.y)
@@ -35,10 +36,16 @@ def test_equal_seeds_equal_records_and_experiments_do_not_depend_on_their_number
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_sensor_noise_has_the_stated_deviation(name):
-    """Noise is what the record shows beyond its true states; its deviation is known up to the standard error."""
+    """Noise is what the record shows beyond its true states; its deviation is known up to the
+    standard error.
+    """
     trajectory = simulate_with_truth(name, 4 * SHORT[name], output_std=0.03)[0]
-    clean = {"kink": lambda x: x, "drives_sim": lambda x: np.abs(x[:, 2:3]), "tanks_sim": lambda x: x[:, 1:],
-             "arm_sim": lambda x: x[:, :7]}[name](trajectory.states)
+    clean = {
+        "kink": lambda x: x,
+        "drives_sim": lambda x: np.abs(x[:, 2:3]),
+        "tanks_sim": lambda x: x[:, 1:],
+        "arm_sim": lambda x: x[:, :7],
+    }[name](trajectory.states)
     noise = trajectory.record.y - clean
     assert abs(noise.std() - 0.03) < 4 * 0.03 / np.sqrt(2 * noise.size)
 
@@ -46,7 +53,9 @@ def test_sensor_noise_has_the_stated_deviation(name):
 def test_wrong_arguments_are_named():
     with pytest.raises(DataError, match=r"unknown simulator 'kinc'\. Did you mean 'kink'"):
         simulate("kinc")
-    with pytest.raises(OptionError, match=r"unknown option 'proces_std'\. Did you mean 'process_std'"):
+    with pytest.raises(
+        OptionError, match=r"unknown option 'proces_std'\. Did you mean 'process_std'"
+    ):
         simulate("kink", proces_std=0.1)
     with pytest.raises(OptionError, match="length: expected a whole number of at least 2, got 1"):
         stream("kink", 1)
@@ -73,15 +82,29 @@ def test_kink_follows_its_function():
 
 
 def _drive_energy(p, x):
-    """Kinetic energy of the masses and elastic energy of belt and spring, for the state of `drives`."""
+    """Kinetic energy of the masses and elastic energy of belt and spring, for the state of
+    `drives`.
+    """
     mass = np.array([p.motor_mass, p.motor_mass, p.pulley_mass, p.hanger_mass])
-    a, b, lift = x[..., 4], x[..., 5], x[..., 6]
+    a = x[..., 4]
+    b = x[..., 5]
+    lift = x[..., 6]
     stretch = np.stack([a + lift, b + lift, -a - b])
-    return 0.5 * (x[..., :4] ** 2 @ mass + p.belt_stiffness * (stretch**2).sum(0) + p.spring_stiffness * lift**2)
+    return 0.5 * (
+        x[..., :4] ** 2 @ mass
+        + p.belt_stiffness * (stretch**2).sum(0)
+        + p.spring_stiffness * lift**2
+    )
 
 
 def test_drives_without_friction_keep_their_energy():
-    p = parameters("drives_sim", motor_friction=1e-300, pulley_friction=0.0, belt_damping=0.0, spring_damping=0.0)
+    p = parameters(
+        "drives_sim",
+        motor_friction=1e-300,
+        pulley_friction=0.0,
+        belt_damping=0.0,
+        spring_damping=0.0,
+    )
     A, _ = drives.discrete_system(p)
     x = [np.array([1.0, -0.5, 0.3, 0.2, 0.1, -0.2, 0.05])]
     for _ in range(500):
@@ -93,8 +116,11 @@ def test_drives_without_friction_keep_their_energy():
 def test_drives_step_equals_an_ode_solver():
     p = parameters("drives_sim")
     A, B = drives.continuous_system(p)
-    start, u = np.array([1.0, -0.5, 0.3, 0.2, 0.1, -0.2, 0.05]), 0.7
-    solved = solve_ivp(lambda _, x: A @ x + B[:, 0] * u, (0, p.dt), start, rtol=1e-11, atol=1e-13).y[:, -1]
+    start = np.array([1.0, -0.5, 0.3, 0.2, 0.1, -0.2, 0.05])
+    u = 0.7
+    solved = solve_ivp(
+        lambda _, x: A @ x + B[:, 0] * u, (0, p.dt), start, rtol=1e-11, atol=1e-13
+    ).y[:, -1]
     step_A, step_B = drives.discrete_system(p)
     np.testing.assert_allclose(step_A @ start + step_B[:, 0] * u, solved, atol=1e-9)
     assert np.linalg.eigvals(A).real.max() < 0
@@ -114,15 +140,19 @@ def test_tanks_rest_where_inflow_equals_outflow():
     p = parameters("tanks_sim")
     root1 = p.pump_gain * 2.0 / p.upper_outflow
     root2 = p.lower_inflow * root1 / p.lower_outflow
-    np.testing.assert_allclose(tanks.rates(p, np.array([root1**2, root2**2]), np.array(2.0)), 0.0, atol=1e-15)
+    np.testing.assert_allclose(
+        tanks.rates(p, np.array([root1**2, root2**2]), np.array(2.0)), 0.0, atol=1e-15
+    )
     still = simulate_with_truth("tanks_sim", 800, pump_std=0.0, pump_mean=2.0, process_std=0.0)[0]
     np.testing.assert_allclose(still.states[-1], [root1**2, root2**2], rtol=1e-6)
 
 
 def test_a_full_tank_spills_its_share():
     p = parameters("tanks_sim")
-    full, below = np.array([p.height, 4.0]), np.array([p.height - 1e-12, 4.0])
-    kept, spilled = tanks.rates(p, below, np.array(6.0)), tanks.rates(p, full, np.array(6.0))
+    full = np.array([p.height, 4.0])
+    below = np.array([p.height - 1e-12, 4.0])
+    kept = tanks.rates(p, below, np.array(6.0))
+    spilled = tanks.rates(p, full, np.array(6.0))
     assert kept[0] > 0
     assert spilled[0] == 0
     assert spilled[1] - kept[1] == pytest.approx(p.spill_share * kept[0], rel=1e-9)

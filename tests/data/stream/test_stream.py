@@ -1,4 +1,6 @@
-"""A data set on disk: what was recorded is all there, statistics and windows are those of memory, half a file is refused."""
+"""A data set on disk: what was recorded is all there, statistics and windows are those of memory,
+half a file is refused.
+"""
 
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +22,8 @@ from prssm.foundation.errors import DataError
 
 def record(rows: int, seed: int = 0) -> Record:
     rng = np.random.default_rng(seed)
-    u, y = (rng.normal(3.0, 2.0, (rows, 2)).astype(np.float32) for _ in range(2))  # single precision loses nothing of them
+    # single precision loses nothing of them
+    u, y = (rng.normal(3.0, 2.0, (rows, 2)).astype(np.float32) for _ in range(2))
     y[rows // 2, 0] = np.nan
     return Record(u, y, 0.5)
 
@@ -55,14 +58,24 @@ def test_statistics_are_those_of_all_rows(folder, monkeypatch):
     monkeypatch.setattr(convert_module, "BLOCK", 5)
     stream = convert([folder / "logs"], folder / "stream")
     for normalise in (True, False):
-        ours, theirs = stream.scaler(normalise).to_arrays(), Scaler.fit(experiments(stream), normalise).to_arrays()
+        ours = stream.scaler(normalise).to_arrays()
+        theirs = Scaler.fit(experiments(stream), normalise).to_arrays()
         for name, values in theirs.items():
             np.testing.assert_allclose(ours[name], values, rtol=1e-12)
 
 
 @given(lengths=st.lists(st.integers(4, 30), min_size=1, max_size=6), horizon=st.integers(2, 4))
 def test_windows_are_counted_as_in_memory(lengths, horizon):
-    stream = Stream(Path("nowhere"), ("u",), ("y",), None, tuple(map(str, lengths)), np.array(lengths), "", {})
+    stream = Stream(
+        Path("nowhere"),
+        ("u",),
+        ("y",),
+        dt=None,
+        names=tuple(map(str, lengths)),
+        lengths=np.array(lengths),
+        digest="",
+        statistics={},
+    )
     starts = sliding([Record(np.ones(n), np.ones(n)) for n in lengths], horizon).starts
     assert stream.window_count(horizon) == len(starts)
     np.testing.assert_array_equal(stream.window_rows(np.arange(len(starts)), horizon), starts)
@@ -113,11 +126,18 @@ def broken(folder: Path, what: str) -> None:
             path.unlink()
 
 
-@pytest.mark.parametrize(("what", "message"), [
-    ("truncated", r"1\.parquet: not a whole Parquet file"), ("narrow", r"1\.parquet: no column 'u2'"),
-    ("rate", r"1\.parquet: sampled every 0\.7 s, but 0\.csv every 0\.5"), ("constant", "'y' is constant or missing"),
-    ("offset", "'y': a mean of 1e.06 hides a deviation of 2.58 in single precision"),
-    ("large", "too large for single precision"), ("empty", "no file in this folder that can be read")])
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("truncated", r"1\.parquet: not a whole Parquet file"),
+        ("narrow", r"1\.parquet: no column 'u2'"),
+        ("rate", r"1\.parquet: sampled every 0\.7 s, but 0\.csv every 0\.5"),
+        ("constant", "'y' is constant or missing"),
+        ("offset", "'y': a mean of 1e.06 hides a deviation of 2.58 in single precision"),
+        ("large", "too large for single precision"),
+        ("empty", "no file in this folder that can be read"),
+    ],
+)
 def test_bad_files_are_refused_in_one_line_and_leave_no_stream(folder, what, message):
     broken(folder, what)
     with pytest.raises(DataError, match=message) as caught:
@@ -131,7 +151,9 @@ def test_a_stream_that_is_half_there_is_refused(folder):
     convert([folder / "logs"], folder / "stream")
     rows = folder / "stream" / ROWS
     rows.write_bytes(rows.read_bytes()[:-4])
-    with pytest.raises(DataError, match=r"rows\.f32: expected 672 bytes, got 668: the file is not whole"):
+    with pytest.raises(
+        DataError, match=r"rows\.f32: expected 672 bytes, got 668: the file is not whole"
+    ):
         Stream.open(folder / "stream")
     (folder / "stream" / INDEX).write_text("{")
     with pytest.raises(DataError, match="not a whole index"):
@@ -151,5 +173,7 @@ def test_a_stream_is_not_overwritten(folder):
 
 def test_too_short_an_experiment_is_named(folder):
     stream = convert([folder / "logs"], folder / "stream")
-    with pytest.raises(DataError, match=r"0\.csv: 7 rows are too short .* horizon=9; choose horizon at most 7"):
+    with pytest.raises(
+        DataError, match=r"0\.csv: 7 rows are too short .* horizon=9; choose horizon at most 7"
+    ):
         stream.window_count(9)

@@ -15,7 +15,7 @@ from prssm.foundation.precision import double_precision
 
 def dynamics(kernel="squared-exponential", points=3):
     with double_precision():
-        return jax.eval_shape(make_transition(2, 1, points, kernel).condition)
+        return jax.eval_shape(make_transition(2, 1, points, kernel=kernel).condition)
 
 
 @pytest.fixture
@@ -28,38 +28,49 @@ def on_a_gpu(monkeypatch):
 
 
 @pytest.mark.usefixtures("on_a_gpu")
-@pytest.mark.parametrize(("asked", "taken"), [("auto", "double"), ("auto-single", "single"), ("cuda", "double"),
-                                              ("cuda-single", "single")])
+@pytest.mark.parametrize(
+    ("asked", "taken"),
+    [("auto", "double"), ("auto-single", "single"), ("cuda", "double"), ("cuda-single", "single")],
+)
 def test_auto_takes_it_on_a_gpu(asked, taken, monkeypatch):
     told = choice.COMPILED["cuda"]._replace(run=lambda *_, single: "single" if single else "double")
     monkeypatch.setitem(choice.COMPILED, "cuda", told)
-    assert rollout(dynamics(), None, None, None, asked) == taken
+    assert rollout(dynamics(), None, None, eps=None, engine=asked) == taken
 
 
 @pytest.mark.usefixtures("on_a_gpu")
 def test_what_it_does_not_know_is_refused():
-    with pytest.raises(OptionError, match="got 'cuda': it knows the squared-exponential kernel only, not Matern52"):
-        rollout(dynamics("matern52"), None, None, None, "cuda")
+    with pytest.raises(
+        OptionError, match="got 'cuda': it knows the squared-exponential kernel only, not Matern52"
+    ):
+        rollout(dynamics("matern52"), None, None, eps=None, engine="cuda")
 
 
 @pytest.mark.usefixtures("on_a_gpu")
 def test_too_little_shared_memory_is_said(monkeypatch):
     monkeypatch.setattr(library, "slice_trajectories", lambda *_: 0)
-    assert engine.why_not(dynamics(points=30)) == "30 inducing points need more shared memory than this GPU has"
+    assert (
+        engine.why_not(dynamics(points=30))
+        == "30 inducing points need more shared memory than this GPU has"
+    )
 
 
 def test_on_a_cpu_it_is_refused():
     with pytest.raises(OptionError, match="got 'cuda': it runs on a GPU, JAX computes on the cpu"):
-        rollout(dynamics(), None, None, None, "cuda")
+        rollout(dynamics(), None, None, eps=None, engine="cuda")
 
 
-def test_a_library_that_is_not_built_is_told_apart_from_a_missing_compiler(tmp_path, monkeypatch, capsys):
+def test_a_library_that_is_not_built_is_told_apart_from_a_missing_compiler(
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.setattr(build, "library_path", lambda: tmp_path / "b.so")
     assert library.load(tmp_path / "a.so").startswith("not built")
     monkeypatch.setattr(build, "cuda_compiler", lambda: None)
     assert "no CUDA compiler found" in library.why_not()
     assert main(["info"]) == 0
-    assert "cuda engine not available: not built, no CUDA compiler found" in " ".join(capsys.readouterr().out.split())
+    assert "cuda engine not available: not built, no CUDA compiler found" in " ".join(
+        capsys.readouterr().out.split()
+    )
 
 
 def test_a_library_that_does_not_load_is_reported(tmp_path):
@@ -67,8 +78,13 @@ def test_a_library_that_does_not_load_is_reported(tmp_path):
     assert "does not load" in library.load(tmp_path / "broken.so")
 
 
-@pytest.mark.parametrize(("compiler", "reason"), [("no-such-thing", "no CUDA compiler found"), ("false", "false: failed")])
+@pytest.mark.parametrize(
+    ("compiler", "reason"),
+    [("no-such-thing", "no CUDA compiler found"), ("false", "false: failed")],
+)
 def test_a_build_that_fails_says_why(compiler, reason, monkeypatch):
-    monkeypatch.setattr(build, "cuda_compiler", lambda: None if compiler == "no-such-thing" else compiler)
+    monkeypatch.setattr(
+        build, "cuda_compiler", lambda: None if compiler == "no-such-thing" else compiler
+    )
     with pytest.raises(build.BuildError, match=reason):
         build.build()

@@ -1,5 +1,6 @@
-"""The CUDA engine against the differentiated scan, its factorisation against LAPACK. The kernels run here on the CPU, each
-GPU thread as a fiber."""
+"""The CUDA engine against the differentiated scan, its factorisation against LAPACK. The kernels
+run here on the CPU, each GPU thread as a fiber.
+"""
 
 from functools import partial
 
@@ -13,7 +14,7 @@ from rollout_cases import MEANS, make_inputs, make_transition
 
 from prssm.dynamics.engines import choice
 from prssm.dynamics.engines.choice import rollout
-from prssm.dynamics.engines.cuda import build, engine, library, whitener
+from prssm.dynamics.engines.cuda import build, engine, library
 from prssm.dynamics.engines.cuda.engine import cuda_rollout
 from prssm.dynamics.engines.cuda.layout import Shape
 from prssm.dynamics.engines.cuda.whitener import cuda_factor_and_inverse
@@ -41,10 +42,12 @@ def _emulated(tmp_path_factory):
 
 @jax.jit
 def condition(transition, stretch=1.0):
-    """The dynamics with W `stretch` times as large: what the inducing points leave unsaid may then be negative."""
+    """The dynamics with W `stretch` times as large: what the inducing points leave unsaid may then
+    be negative.
+    """
     dynamics = transition.condition()
     gp = dynamics.gp
-    gp = Posterior(gp.kernel, gp.zeta, stretch * gp.white, gp.mean, gp.spread)
+    gp = Posterior(gp.kernel, gp.zeta, stretch * gp.white, mean=gp.mean, spread=gp.spread)
     return Dynamics(gp, dynamics.mean, dynamics.process_var)
 
 
@@ -52,12 +55,17 @@ def triangular(dynamics):
     """Of W and V only the lower triangles count: the oracle's gradient has others."""
     gp = dynamics.gp
     spread = None if gp.spread is None else jnp.tril(gp.spread)
-    return Dynamics(Posterior(gp.kernel, gp.zeta, jnp.tril(gp.white), gp.mean, spread), dynamics.mean, dynamics.process_var)
+    return Dynamics(
+        Posterior(gp.kernel, gp.zeta, jnp.tril(gp.white), mean=gp.mean, spread=spread),
+        dynamics.mean,
+        dynamics.process_var,
+    )
 
 
 @partial(jax.jit, static_argnames=("run", "cut"))
 def value_and_slopes(run, dynamics, inputs, cut=None):
     """Another `cut` of the work is compiled anew."""
+
     def loss(dynamics, x1, u, eps):
         states = run(triangular(dynamics), x1, u, eps)
         return jnp.sum(jnp.cos(jnp.arange(states.size)).reshape(states.shape) * states**2)
@@ -67,41 +75,89 @@ def value_and_slopes(run, dynamics, inputs, cut=None):
 
 def assert_same(got, expected, precision=1e-9):
     for mine, oracle in zip(*map(jax.tree.leaves, (got, expected)), strict=True):
-        np.testing.assert_allclose(mine, oracle, rtol=precision, atol=precision * (1 + float(np.abs(oracle).max(initial=0))))
+        np.testing.assert_allclose(
+            mine,
+            oracle,
+            rtol=precision,
+            atol=precision * (1 + float(np.abs(oracle).max(initial=0))),
+        )
 
 
 @settings(max_examples=2, deadline=None)
-@given(dx=st.integers(1, 5), du=st.integers(0, 3), points=st.integers(1, 9), steps=st.integers(1, 4),
-       batch=st.integers(1, 35), mean=st.sampled_from(MEANS), covariance=st.sampled_from(["diagonal", "full"]),
-       consistent=st.booleans(), seed=st.integers(0, 1000))
-def test_value_and_gradient_equal_those_of_the_differentiated_scan(dx, du, points, steps, batch, mean, covariance,
-                                                                    consistent, seed):
+@given(
+    dx=st.integers(1, 5),
+    du=st.integers(0, 3),
+    points=st.integers(1, 9),
+    steps=st.integers(1, 4),
+    batch=st.integers(1, 35),
+    mean=st.sampled_from(MEANS),
+    covariance=st.sampled_from(["diagonal", "full"]),
+    consistent=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+def test_value_and_gradient_equal_those_of_the_differentiated_scan(
+    dx, du, points, steps, batch, mean, covariance, consistent, seed
+):
     with double_precision():
-        dynamics = condition(make_transition(dx, du, points, "squared-exponential", mean, seed, covariance=covariance))
+        dynamics = condition(
+            make_transition(
+                dx,
+                du,
+                points,
+                kernel="squared-exponential",
+                mean=mean,
+                seed=seed,
+                covariance=covariance,
+            )
+        )
         if consistent:
-            dynamics = dynamics.drawn(jnp.asarray(np.random.default_rng(seed).normal(size=(dx, points, batch))))
-        inputs = make_inputs(dx, du, steps, batch, seed)
+            dynamics = dynamics.drawn(
+                jnp.asarray(np.random.default_rng(seed).normal(size=(dx, points, batch)))
+            )
+        inputs = make_inputs(dx, du, steps, batch=batch, seed=seed)
         got, expected = (value_and_slopes(run, dynamics, inputs) for run in (cuda_rollout, SCAN))
         assert_same(got, expected)
 
 
 def medium_case(points=10):
-    return condition(make_transition(3, 2, points, mean="linear", covariance="full")), make_inputs(3, 2, 4, 37)
+    return condition(make_transition(3, 2, points, mean="linear", covariance="full")), make_inputs(
+        3, 2, 4, batch=37
+    )
 
 
-@pytest.mark.parametrize(("points", "processors", "memory", "together"), [
-    (10, 1, 1_000_000, 128),  # a thread takes two trajectories and keeps their vectors in registers
-    (10, 400, 30_000, 32),  # several threads share a trajectory
-    (21, 1, 1_000_000, 128),  # a thread takes four trajectories, whose vectors are in shared memory
-    (34, 400, 70_000, 32),  # a thread has two rows of a trajectory's matrices
-])
-def test_however_the_work_is_cut_the_result_is_the_same(points, processors, memory, together, monkeypatch):
-    """A small GPU gives a thread several trajectories, a large one a trajectory several threads; time in two stretches."""
+@pytest.mark.parametrize(
+    ("points", "processors", "memory", "together"),
+    [
+        (
+            10,
+            1,
+            1_000_000,
+            128,
+        ),  # a thread takes two trajectories and keeps their vectors in registers
+        (10, 400, 30_000, 32),  # several threads share a trajectory
+        (
+            21,
+            1,
+            1_000_000,
+            128,
+        ),  # a thread takes four trajectories, whose vectors are in shared memory
+        (34, 400, 70_000, 32),  # a thread has two rows of a trajectory's matrices
+    ],
+)
+def test_however_the_work_is_cut_the_result_is_the_same(
+    points, processors, memory, together, monkeypatch
+):
+    """A small GPU gives a thread several trajectories, a large one a trajectory several threads;
+    time in two stretches.
+    """
     monkeypatch.setattr(engine, "STRETCHES", 2)
     monkeypatch.setenv("PRSSM_EMULATED_PROCESSORS", str(processors))
     monkeypatch.setenv("PRSSM_EMULATED_MEMORY", str(memory))
     with double_precision():
-        assert library.slice_trajectories(3, 2, points, True, False, 8) == together
+        assert (
+            library.slice_trajectories(3, 2, points, spread=True, own_mean=False, number_size=8)
+            == together
+        )
         dynamics, inputs = medium_case(points)
         expected = value_and_slopes(SCAN, dynamics, inputs)
         assert_same(value_and_slopes(cuda_rollout, dynamics, inputs, cut=together), expected)
@@ -109,63 +165,109 @@ def test_however_the_work_is_cut_the_result_is_the_same(points, processors, memo
 
 @jax.jit
 def some_are_floored(dynamics, x1, u, eps):
-    """Whether the floor of the variance is active at the first step of some trajectories, and not of all."""
-    nothing_known = Posterior(dynamics.gp.kernel, dynamics.gp.zeta, dynamics.gp.white, dynamics.gp.mean, None)
-    variance = Dynamics(nothing_known, dynamics.mean, jnp.zeros_like(dynamics.process_var))(x1, u[0])[1]
+    """Whether the floor of the variance is active at the first step of some trajectories, and not
+    of all.
+    """
+    nothing_known = Posterior(
+        dynamics.gp.kernel, dynamics.gp.zeta, dynamics.gp.white, mean=dynamics.gp.mean, spread=None
+    )
+    variance = Dynamics(nothing_known, dynamics.mean, jnp.zeros_like(dynamics.process_var))(
+        x1, u[0]
+    )[1]
     return (variance == 0.0).any() & (variance > 0.0).any()
 
 
 def test_restarts_with_floored_variances_and_shared_noise_equal_the_scan_one_by_one():
     """Each trajectory has its own function."""
     with double_precision():
-        draws, inputs = jnp.asarray(np.random.default_rng(0).normal(size=(2, 5, 9))), make_inputs(2, 1, 4, 9)
-        models = [condition(make_transition(2, 1, 5, mean="linear", seed=seed), 1.5).drawn(draws) for seed in (0, 1)]
+        draws = jnp.asarray(np.random.default_rng(0).normal(size=(2, 5, 9)))
+        inputs = make_inputs(2, 1, 4, batch=9)
+        models = [
+            condition(make_transition(2, 1, 5, mean="linear", seed=seed), 1.5).drawn(draws)
+            for seed in (0, 1)
+        ]
         assert some_are_floored(models[0], *inputs)
         stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *models)
-        together = jax.vmap(lambda dynamics: value_and_slopes(cuda_rollout, dynamics, inputs))(stacked)
+        together = jax.vmap(lambda dynamics: value_and_slopes(cuda_rollout, dynamics, inputs))(
+            stacked
+        )
         for i, alone in enumerate(models):
             expected = value_and_slopes(SCAN, alone, inputs)
             assert_same(jax.tree.map(lambda leaf: leaf[i], together), expected)  # noqa: B023
 
 
 def test_single_precision_is_as_good_as_its_rounding():
-    """A step adds up P products of W (at most |W|) with numbers below one, so it is wrong by at most P |W| eps."""
+    """A step adds up P products of W (at most |W|) with numbers below one, so it is wrong by at
+    most P |W| eps.
+    """
     with double_precision():
         dynamics, inputs = medium_case()
-        step_error = 10 * float(jnp.abs(dynamics.gp.white).max()) * float(jnp.finfo(jnp.float32).eps)
+        step_error = (
+            10 * float(jnp.abs(dynamics.gp.white).max()) * float(jnp.finfo(jnp.float32).eps)
+        )
         single, exact = (value_and_slopes(run, dynamics, inputs) for run in (SINGLE, SCAN))
         assert float(single[0]) != float(exact[0])
         for got, expected in zip(*map(jax.tree.leaves, (single, exact)), strict=True):
             assert got.dtype == jnp.float64
-            np.testing.assert_allclose(got, expected, rtol=0, atol=4 * step_error * (1 + float(np.abs(expected).max())))
+            np.testing.assert_allclose(
+                got, expected, rtol=0, atol=4 * step_error * (1 + float(np.abs(expected).max()))
+            )
 
 
 def forward_call(arrays):
     call = jax.ffi.ffi_call(library.FORWARD, jax.ShapeDtypeStruct((4, 2, 3), jnp.float64))
-    return jax.block_until_ready(call(*arrays, sizes=np.asarray(Shape(2, 1, 3, 4, 3, 1, 0), np.int64)))
+    return jax.block_until_ready(
+        call(
+            *arrays,
+            sizes=np.asarray(Shape(2, 1, 3, steps=4, batch=3, spread=1, own_mean=0), np.int64),
+        )
+    )
 
 
 def forward_arrays():
-    """Of two latent dimensions, one input, three inducing points, four steps and three trajectories."""
-    sizes = [(2, 3), (4, 1, 3), (4, 2, 3), (2, 4, 4), (2, 4, 4), (2, 4), (2, 4), (2, 4, 4), (2, 4, 4), (2, 4), (2, 3), (2,),
-             (2,), (2,)]
+    """Of two latent dimensions, one input, three inducing points, four steps and three
+    trajectories.
+    """
+    sizes = [
+        (2, 3),
+        (4, 1, 3),
+        (4, 2, 3),
+        (2, 4, 4),
+        (2, 4, 4),
+        (2, 4),
+        (2, 4),
+        (2, 4, 4),
+        (2, 4, 4),
+        (2, 4),
+        (2, 3),
+        (2,),
+        (2,),
+        (2,),
+    ]
     return [jnp.asarray(np.random.default_rng(0).uniform(size=size)) for size in sizes]
 
 
 @pytest.mark.parametrize("memory", [1100, 1000, 900])
-def test_parameters_that_do_not_fit_into_shared_memory_are_read_from_where_they_are(memory, monkeypatch):
-    """All of it needs 1216 bytes, without one dimension's inducing inputs 1088, without any 960, without matrices 192."""
+def test_parameters_that_do_not_fit_into_shared_memory_are_read_from_where_they_are(
+    memory, monkeypatch
+):
+    """All of it needs 1216 bytes, without one dimension's inducing inputs 1088, without any 960,
+    without matrices 192.
+    """
     with double_precision():
         usual = forward_call(forward_arrays())
         monkeypatch.setenv("PRSSM_EMULATED_MEMORY", str(memory))
         np.testing.assert_array_equal(forward_call(forward_arrays()), usual)
 
 
-@pytest.mark.parametrize(("change", "message"), [
-    (lambda a: [*a[:1], a[1][:3], *a[2:]], "u: expected 12 numbers, got 9"),
-    (lambda a: [*a[:7], a[7].astype(jnp.float32), *a[8:]], "white: its type differs"),
-    (lambda a: a[:5], "wrong number of arrays or sizes"),
-])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda a: [*a[:1], a[1][:3], *a[2:]], "u: expected 12 numbers, got 9"),
+        (lambda a: [*a[:7], a[7].astype(jnp.float32), *a[8:]], "white: its type differs"),
+        (lambda a: a[:5], "wrong number of arrays or sizes"),
+    ],
+)
 def test_the_library_itself_refuses_what_does_not_fit(change, message):
     """As a last line of defence, past the checks in Python, which all compiled engines share."""
     with double_precision():
@@ -184,7 +286,10 @@ def covariances(points, count=3):
 def test_the_factorisation_has_the_general_one_as_its_oracle(points):
     """More rows than threads in each direction, or fewer."""
     with double_precision():
-        got, expected = (jax.vmap(way)(covariances(points)) for way in (cuda_factor_and_inverse, factor_and_inverse))
+        got, expected = (
+            jax.vmap(way)(covariances(points))
+            for way in (cuda_factor_and_inverse, factor_and_inverse)
+        )
         assert_same(got, expected, 1e-11)
 
 
@@ -198,7 +303,10 @@ def test_a_matrix_that_is_not_positive_definite_gives_nan_and_spoils_no_other():
 
 
 def test_what_is_no_square_matrix_is_refused():
-    with double_precision(), pytest.raises(Exception, match="prssm CUDA rollout: expected square matrices"):
+    with (
+        double_precision(),
+        pytest.raises(Exception, match="prssm CUDA rollout: expected square matrices"),
+    ):
         jax.block_until_ready(cuda_factor_and_inverse(jnp.ones((2, 3))))
 
 
@@ -212,7 +320,9 @@ def test_on_a_gpu_the_transition_is_conditioned_by_it(monkeypatch):
         weights = jnp.cos(jnp.arange(50)).reshape(2, 5, 5)
 
         def slopes(transition):
-            return jax.value_and_grad(lambda transition: jnp.sum(weights * choice.conditioned(transition).gp.white))(transition)
+            return jax.value_and_grad(
+                lambda transition: jnp.sum(weights * choice.conditioned(transition).gp.white)
+            )(transition)
 
         here = jax.jit(lambda transition: slopes(transition))(transition)
         monkeypatch.setattr(choice, "platform", lambda: "cpu")

@@ -27,43 +27,87 @@ def _library():
 
 
 def dynamics_and_inputs():
-    return condition(make_transition(2, 1, 5)), *make_inputs(2, 1, 4, 3)
+    return condition(make_transition(2, 1, 5)), *make_inputs(2, 1, 4, batch=3)
 
 
-@pytest.mark.parametrize(("change", "message"), [
-    (lambda d, x1, u, eps: (d, x1[:1], u, eps), r"x1: expected shape \(2, 3\), got \(1, 3\)"),
-    (lambda d, x1, u, eps: (d, x1, u[:3], eps), r"u: expected shape \(4, 1, 3\), got \(3, 1, 3\)"),
-    (lambda d, x1, u, eps: (d, x1, u, eps[:, :, :2]), r"x1: expected shape \(2, 2\), got \(2, 3\)"),
-    (lambda d, x1, u, eps: (d, x1, u[:0], eps[:0]), "eps: expected at least one step"),
-    (lambda d, x1, u, eps: (d, x1.astype(int), u, eps), "x1: expected float32 or float64 like the others, got int64"),
-    (lambda d, x1, u, eps: (Dynamics(d.gp, d.mean, d.process_var.astype(jnp.float32)), x1, u, eps),
-     "process_var: expected float32 or float64 like the others, got float32"),
-    (lambda d, x1, u, eps: (Dynamics(d.gp, d.mean, d.process_var[:1]), x1, u, eps), r"process_var: expected shape \(2,\)"),
-])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d, x1, u, eps: (d, x1[:1], u, eps), r"x1: expected shape \(2, 3\), got \(1, 3\)"),
+        (
+            lambda d, x1, u, eps: (d, x1, u[:3], eps),
+            r"u: expected shape \(4, 1, 3\), got \(3, 1, 3\)",
+        ),
+        (
+            lambda d, x1, u, eps: (d, x1, u, eps[:, :, :2]),
+            r"x1: expected shape \(2, 2\), got \(2, 3\)",
+        ),
+        (lambda d, x1, u, eps: (d, x1, u[:0], eps[:0]), "eps: expected at least one step"),
+        (
+            lambda d, x1, u, eps: (d, x1.astype(int), u, eps),
+            "x1: expected float32 or float64 like the others, got int64",
+        ),
+        (
+            lambda d, x1, u, eps: (
+                Dynamics(d.gp, d.mean, d.process_var.astype(jnp.float32)),
+                x1,
+                u,
+                eps,
+            ),
+            "process_var: expected float32 or float64 like the others, got float32",
+        ),
+        (
+            lambda d, x1, u, eps: (Dynamics(d.gp, d.mean, d.process_var[:1]), x1, u, eps),
+            r"process_var: expected shape \(2,\)",
+        ),
+    ],
+)
 def test_arrays_that_do_not_fit_are_named(change, message):
     with double_precision(), pytest.raises(DataError, match=message):
         rollout(*change(*dynamics_and_inputs()), "native")
 
 
-@pytest.mark.parametrize(("change", "message"), [
-    (lambda a: a._replace(u=a.u[:, :, :2]), r"u: expected \(4, 1, 3\), got \(4, 1, 2\)"),
-    (lambda a: a._replace(white=a.white[:, :4]), r"white: expected \(2, 5, 5\), got \(2, 4, 5\)"),
-    (lambda a: a._replace(zeta=a.zeta[:1]), r"precision: expected \(1, 3\), got \(2, 3\)"),
-    (lambda a: a._replace(eps=a.eps[0]), r"eps: expected \(T, Dx, B\), got \(2, 3\)"),
-    (lambda a: a._replace(spread=a.spread[:, :3, :3]), r"spread: expected \(2, 5, 5\), got \(2, 3, 3\)"),
-    (lambda a: a._replace(bias=a.bias.astype(jnp.float32)), "bias: its type differs"),
-    (lambda a: a._replace(x1=a.x1.astype(int)), "x1 or states: expected float32 or float64"),
-    (lambda a: a._replace(x1=a.x1[0]), "x1 or states: too few axes"),
-    (lambda a: a[:5], "expected 12 or 13 arrays, got 5"),
-    (lambda a: (*a, a.eps), "wrong number of arrays"),
-])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda a: a._replace(u=a.u[:, :, :2]), r"u: expected \(4, 1, 3\), got \(4, 1, 2\)"),
+        (
+            lambda a: a._replace(white=a.white[:, :4]),
+            r"white: expected \(2, 5, 5\), got \(2, 4, 5\)",
+        ),
+        (lambda a: a._replace(zeta=a.zeta[:1]), r"precision: expected \(1, 3\), got \(2, 3\)"),
+        (lambda a: a._replace(eps=a.eps[0]), r"eps: expected \(T, Dx, B\), got \(2, 3\)"),
+        (
+            lambda a: a._replace(spread=a.spread[:, :3, :3]),
+            r"spread: expected \(2, 5, 5\), got \(2, 3, 3\)",
+        ),
+        (lambda a: a._replace(bias=a.bias.astype(jnp.float32)), "bias: its type differs"),
+        (lambda a: a._replace(x1=a.x1.astype(int)), "x1 or states: expected float32 or float64"),
+        (lambda a: a._replace(x1=a.x1[0]), "x1 or states: too few axes"),
+        (lambda a: a[:5], "expected 12 or 13 arrays, got 5"),
+        (lambda a: (*a, a.eps), "wrong number of arrays"),
+    ],
+)
 def test_the_library_itself_refuses_what_does_not_fit(change, message):
     """As a last line of defence, past all checks in Python."""
     with double_precision():
         dynamics, x1, u, eps = dynamics_and_inputs()
-        gp, dx = dynamics.gp, len(x1)
-        arrays = engine.Arrays(x1, u, eps, gp.zeta, jnp.ones((dx, 3)), jnp.ones(dx), gp.white, gp.mean, gp.spread,
-                               jnp.ones((dx, 3)), jnp.zeros(dx), dynamics.process_var)
+        gp = dynamics.gp
+        dx = len(x1)
+        arrays = engine.Arrays(
+            x1,
+            u,
+            eps,
+            zeta=gp.zeta,
+            precision=jnp.ones((dx, 3)),
+            variance=jnp.ones(dx),
+            white=gp.white,
+            mean=gp.mean,
+            spread=gp.spread,
+            weight=jnp.ones((dx, 3)),
+            bias=jnp.zeros(dx),
+            process_var=dynamics.process_var,
+        )
         result = jax.ShapeDtypeStruct(eps.shape, eps.dtype)
         call = jax.ffi.ffi_call(library.FORWARD, result)
         assert np.isfinite(call(*arrays)).all()
@@ -80,16 +124,26 @@ class Bent(Mean):
 
 
 def cannot_run(case):
-    dynamics = condition(make_transition(2, 1, 5, "matern32" if case == "kernel" else "squared-exponential"))
+    dynamics = condition(
+        make_transition(2, 1, 5, kernel="matern32" if case == "kernel" else "squared-exponential")
+    )
     return Dynamics(dynamics.gp, Bent(), dynamics.process_var) if case == "mean" else dynamics
 
 
-@pytest.mark.parametrize(("case", "reason"), [("kernel", "squared-exponential kernel only, not Matern32"),
-                                              ("mean", "affine prior means only, not Bent")])
+@pytest.mark.parametrize(
+    ("case", "reason"),
+    [
+        ("kernel", "squared-exponential kernel only, not Matern32"),
+        ("mean", "affine prior means only, not Bent"),
+    ],
+)
 def test_what_it_does_not_know_is_left_to_the_adjoint_or_refused(case, reason):
     with double_precision():
-        dynamics, inputs = cannot_run(case), make_inputs(2, 1, 4, 3)
-        np.testing.assert_array_equal(rollout(dynamics, *inputs, "auto"), rollout(dynamics, *inputs, "adjoint"))
+        dynamics = cannot_run(case)
+        inputs = make_inputs(2, 1, 4, batch=3)
+        np.testing.assert_array_equal(
+            rollout(dynamics, *inputs, "auto"), rollout(dynamics, *inputs, "adjoint")
+        )
         for name in ("native", "native-single"):
             with pytest.raises(OptionError, match=f"option engine: .* got '{name}': .*{reason}"):
                 rollout(dynamics, *inputs, name)
@@ -98,7 +152,9 @@ def test_what_it_does_not_know_is_left_to_the_adjoint_or_refused(case, reason):
 def test_auto_is_native_where_it_can_be(monkeypatch):
     with double_precision():
         dynamics, *inputs = dynamics_and_inputs()
-        told = choice.COMPILED["native"]._replace(run=lambda *_, single: "single" if single else "double")
+        told = choice.COMPILED["native"]._replace(
+            run=lambda *_, single: "single" if single else "double"
+        )
         monkeypatch.setitem(choice.COMPILED, "native", told)
         assert rollout(dynamics, *inputs) == "double"
         assert rollout(dynamics, *inputs, "native-single") == "single"
@@ -106,16 +162,23 @@ def test_auto_is_native_where_it_can_be(monkeypatch):
         assert rollout(dynamics, *inputs).shape == inputs[2].shape
 
 
-@pytest.mark.parametrize(("compiler", "reason"), [
-    ("nothing-of-that-name", r"not built, no C\+\+ compiler found"),
-    ("true", "not built; python -m prssm.dynamics.engines.native.build builds it"),
-])
-def test_without_the_library_jax_computes_and_info_says_why(compiler, reason, monkeypatch, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("compiler", "reason"),
+    [
+        ("nothing-of-that-name", r"not built, no C\+\+ compiler found"),
+        ("true", "not built; python -m prssm.dynamics.engines.native.build builds it"),
+    ],
+)
+def test_without_the_library_jax_computes_and_info_says_why(
+    compiler, reason, monkeypatch, tmp_path, capsys
+):
     monkeypatch.setenv("CXX", compiler)
     monkeypatch.setattr(build, "library_path", lambda: tmp_path / "absent.so")
     with double_precision():
         dynamics, *inputs = dynamics_and_inputs()
-        np.testing.assert_array_equal(rollout(dynamics, *inputs), rollout(dynamics, *inputs, "adjoint"))
+        np.testing.assert_array_equal(
+            rollout(dynamics, *inputs), rollout(dynamics, *inputs, "adjoint")
+        )
         with pytest.raises(OptionError, match=reason):
             rollout(dynamics, *inputs, "native")
     assert main(["info"]) == 0
@@ -147,7 +210,9 @@ def test_info_names_compiler_and_threads(monkeypatch, capsys):
     assert "built by" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("compiler", "reason"), [("no-such-thing", "no C.. compiler found"), ("false", "false: failed")])
+@pytest.mark.parametrize(
+    ("compiler", "reason"), [("no-such-thing", "no C.. compiler found"), ("false", "false: failed")]
+)
 def test_a_build_that_fails_says_why_and_leaves_what_there_was(compiler, reason, monkeypatch):
     monkeypatch.setenv("CXX", compiler)
     with pytest.raises(build.BuildError, match=reason):
@@ -158,5 +223,7 @@ def test_a_build_that_fails_says_why_and_leaves_what_there_was(compiler, reason,
 @pytest.mark.parametrize("threads", ["two", "0", "-1", ""])
 def test_a_number_of_threads_that_cannot_be_meant_is_refused(threads, monkeypatch):
     monkeypatch.setenv("PRSSM_THREADS", threads)
-    with pytest.raises(OptionError, match="PRSSM_THREADS: expected a whole number of at least 1, got"):
+    with pytest.raises(
+        OptionError, match="PRSSM_THREADS: expected a whole number of at least 1, got"
+    ):
         library.threads()

@@ -23,27 +23,46 @@ def _run(spec, dataset="toy", seed=0):
 
 
 def test_figures_are_those_of_the_free_run():
-    record = _run("prssm:offset=0.5", seed=3).record  # predicts 0.53 everywhere, the test outputs are 0..7
+    # predicts 0.53 everywhere, the test outputs are 0..7
+    record = _run("prssm:offset=0.5", seed=3).record
     error = np.arange(8.0) - 0.53
     test = record["metrics"]["test"]
     assert record["outcome"] == OK
     assert test["rmse"] == pytest.approx(math.sqrt(np.mean(error**2)))
     assert test["rmse_after_warmup"] == pytest.approx(math.sqrt(np.mean(error[2:] ** 2)))
-    assert test["log_likelihood"] == pytest.approx(np.mean(-0.5 * error**2 - 0.5 * math.log(2 * math.pi)))
+    assert test["log_likelihood"] == pytest.approx(
+        np.mean(-0.5 * error**2 - 0.5 * math.log(2 * math.pi))
+    )
     assert test["coverage_95"] == np.mean(np.abs(error) <= 1.959964)
-    assert record["metrics"]["train"]["rmse"] == pytest.approx(math.sqrt(np.mean([0.47**2, 1.53**2])))
+    assert record["metrics"]["train"]["rmse"] == pytest.approx(
+        math.sqrt(np.mean([0.47**2, 1.53**2]))
+    )
 
 
 def test_record_tells_everything_and_is_json():
     finished = _run("prssm:iterations=7,scheme=full", seed=2)
     record = json.loads(json.dumps(finished.record, allow_nan=False))
     assert record == finished.record
-    assert record["configuration"] == {"behave": "well", "offset": 0.5, "iterations": 7, "scheme": "full", "restarts": 2}
+    assert record["configuration"] == {
+        "behave": "well",
+        "offset": 0.5,
+        "iterations": 7,
+        "scheme": "full",
+        "restarts": 2,
+    }
     assert (record["seed"], record["iterations"], record["warmup"]) == (2, 7, 2)
-    assert record["training"] == {"objective": "ELBO", "kept": 0, "final": [1.0, None],
-                                  "outcomes": ["finished", "diverged at 2"]}
-    assert record["data"] == {"name": "toy test", "train_rows": 8, "test_rows": 8,
-                              "sha256": fingerprint(benchmark_fakes.toy_data())}
+    assert record["training"] == {
+        "objective": "ELBO",
+        "kept": 0,
+        "final": [1.0, None],
+        "outcomes": ["finished", "diverged at 2"],
+    }
+    assert record["data"] == {
+        "name": "toy test",
+        "train_rows": 8,
+        "test_rows": 8,
+        "sha256": fingerprint(benchmark_fakes.toy_data()),
+    }
     assert record["findings"] == {"Warm-up": "2"}
     assert all(seconds >= 0 for seconds in record["seconds"].values())
     assert {"jax", "numpy", "prssm", "python"} <= set(record["versions"])
@@ -67,11 +86,14 @@ def test_data_sets_own_warm_up_counts_in_rmse_scored_only():
     assert metrics["rmse_scored"] == pytest.approx(math.sqrt(np.mean(error[3:] ** 2)))
 
 
-@pytest.mark.parametrize(("behave", "words"), [
-    ("raise", "ZeroDivisionError: no luck"),
-    ("diverge", "the free run on the train part diverged: toy train, step 3: mean [inf]"),
-    ("overflow", "the free run on the train part diverged: rmse is not finite"),
-])
+@pytest.mark.parametrize(
+    ("behave", "words"),
+    [
+        ("raise", "ZeroDivisionError: no luck"),
+        ("diverge", "the free run on the train part diverged: toy train, step 3: mean [inf]"),
+        ("overflow", "the free run on the train part diverged: rmse is not finite"),
+    ],
+)
 def test_whatever_goes_wrong_is_a_record_with_its_reason(behave, words):
     record = _run(f"prssm:behave={behave}").record
     assert record["outcome"] == FAILED
@@ -97,7 +119,8 @@ def test_missing_data_is_a_failed_record(monkeypatch):
 
 def test_a_metric_that_the_data_leave_undefined_is_none(monkeypatch):
     train, _ = benchmark_fakes.toy_data()
-    still = Record(np.arange(2.0), np.ones(2), name="still")  # does not move, and ends with the warm-up
+    # does not move, and ends with the warm-up
+    still = Record(np.arange(2.0), np.ones(2), name="still")
     monkeypatch.setattr(catalogue, "load", lambda name: (train, [still]))
     record = _run("prssm").record
     assert record["outcome"] == OK

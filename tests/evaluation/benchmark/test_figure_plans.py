@@ -19,7 +19,9 @@ def _fakes(monkeypatch):
 
 
 def _plan(name, seeds=2):
-    return plan_figure(name, variant_of("prssm"), chosen_variants(["prssm", "prssm:scheme=full"]), seeds)
+    return plan_figure(
+        name, variant_of("prssm"), chosen_variants(["prssm", "prssm:scheme=full"]), seeds=seeds
+    )
 
 
 def _options(experiment):
@@ -49,12 +51,14 @@ def test_learning_progress_is_run_at_growing_numbers_of_iterations_for_every_see
     panels = _plan("full-vs-stochastic", seeds=3).panels
     counts = [count for count in ITERATION_GRID if count < 50] + [50]
     for scheme, panel in panels.items():
-        assert [(_options(e), e.seed) for e in panel] == [((scheme, count), s) for count in counts for s in range(3)]
+        assert [(_options(e), e.seed) for e in panel] == [
+            ((scheme, count), s) for count in counts for s in range(3)
+        ]
 
 
 def test_a_preset_that_leaves_the_iterations_to_the_data_is_run_over_the_whole_grid():
     ours = variant_of("prssm").changed(iterations=None)
-    panels = plan_figure("full-vs-stochastic", ours, [ours], 1).panels
+    panels = plan_figure("full-vs-stochastic", ours, [ours], seeds=1).panels
     assert tuple(_options(e)[1] for e in panels["full"]) == ITERATION_GRID
 
 

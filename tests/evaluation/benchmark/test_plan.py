@@ -24,7 +24,11 @@ def _fakes(monkeypatch):
 
 def test_constant_and_linear_rows_are_always_there():
     assert [v.label for v in chosen_variants(["prssm"])] == ["constant", "linear", "prssm"]
-    assert [v.label for v in chosen_variants(["linear", "prssm"])] == ["constant", "linear", "prssm"]
+    assert [v.label for v in chosen_variants(["linear", "prssm"])] == [
+        "constant",
+        "linear",
+        "prssm",
+    ]
     assert [v.label for v in chosen_variants(None)] == ["constant", "linear", "prssm"]
 
 
@@ -35,28 +39,41 @@ def test_all_combinations_seed_by_seed():
 
 
 def test_preset_and_settings_reach_the_methods_that_have_them():
-    constant, linear, ours, own = chosen_variants(["prssm", "prssm:scheme=full,preset=default"], "paper",
-                                                  ["iterations=9", "prssm.offset=2"])
+    constant, linear, ours, own = chosen_variants(
+        ["prssm", "prssm:scheme=full,preset=default"], "paper", ["iterations=9", "prssm.offset=2"]
+    )
     assert (constant.preset, constant.options) == ("default", ())
     assert (linear.preset, linear.options) == ("paper", (("iterations", 9),))
     assert (ours.preset, dict(ours.options)) == ("paper", {"iterations": 9, "offset": 2.0})
-    assert (own.preset, dict(own.options)) == ("default", {"iterations": 9, "offset": 2.0, "scheme": "full"})
+    assert (own.preset, dict(own.options)) == (
+        "default",
+        {"iterations": 9, "offset": 2.0, "scheme": "full"},
+    )
     assert own.label == "prssm:scheme=full,preset=default"
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    ({"specs": ["prsm"]}, "unknown method 'prsm'. Did you mean 'prssm'?"),
-    ({"specs": ["prssm:shceme=full"]}, "Did you mean 'scheme'?"),
-    ({"specs": ["prssm:scheme"]}, "expected key=value, got 'scheme'"),
-    ({"specs": ["prssm:preset=papr"]}, "Did you mean 'paper'?"),
-    ({"specs": ["prssm"], "preset": "papr"}, "Did you mean 'paper'?"),
-    ({"specs": ["prssm"], "settings": ["iteration=3"]}, "Did you mean 'iterations'?"),
-    ({"specs": ["prssm"], "settings": ["iterations=-3"]}, "expected at least 0, got -3"),
-    ({"specs": ["prssm"], "settings": ["prsm.iterations=3"]}, "Did you mean 'prssm'?"),
-    ({"specs": ["prssm"], "settings": ["constant.iterations=3"]}, "no chosen method has an option 'iterations'"),
-    ({"specs": ["prssm"], "settings": ["seed=3"]}, "--seeds"),
-    ({"specs": ["prssm"], "settings": ["iterations"]}, "--set: expected key=value, got 'iterations'"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"specs": ["prsm"]}, "unknown method 'prsm'. Did you mean 'prssm'?"),
+        ({"specs": ["prssm:shceme=full"]}, "Did you mean 'scheme'?"),
+        ({"specs": ["prssm:scheme"]}, "expected key=value, got 'scheme'"),
+        ({"specs": ["prssm:preset=papr"]}, "Did you mean 'paper'?"),
+        ({"specs": ["prssm"], "preset": "papr"}, "Did you mean 'paper'?"),
+        ({"specs": ["prssm"], "settings": ["iteration=3"]}, "Did you mean 'iterations'?"),
+        ({"specs": ["prssm"], "settings": ["iterations=-3"]}, "expected at least 0, got -3"),
+        ({"specs": ["prssm"], "settings": ["prsm.iterations=3"]}, "Did you mean 'prssm'?"),
+        (
+            {"specs": ["prssm"], "settings": ["constant.iterations=3"]},
+            "no chosen method has an option 'iterations'",
+        ),
+        ({"specs": ["prssm"], "settings": ["seed=3"]}, "--seeds"),
+        (
+            {"specs": ["prssm"], "settings": ["iterations"]},
+            "--set: expected key=value, got 'iterations'",
+        ),
+    ],
+)
 def test_wrong_words_are_said_before_anything_runs(arguments, words):
     with pytest.raises(OptionError) as caught:
         chosen_variants(**arguments)
@@ -79,25 +96,43 @@ def test_data_sets_are_known_and_loaded_once(monkeypatch):
 
 def test_key_is_data_method_configuration_and_seed_and_nothing_else():
     base = Experiment("toy", variant_of("prssm"), 0)
-    same = Experiment("toy", Variant("another label", "prssm", "default", (("iterations", 50),)), 0)  # 50 is the default
+    # 50 is the default
+    same = Experiment(
+        "toy", Variant("another label", "prssm", "default", options=(("iterations", 50),)), 0
+    )
     assert base.key == same.key
-    others = [Experiment("drives", variant_of("prssm"), 0), Experiment("toy", variant_of("prssm"), 1),
-              Experiment("toy", variant_of("linear"), 0), Experiment("toy", variant_of("prssm:iterations=51"), 0),
-              Experiment("toy", variant_of("prssm:preset=paper"), 0)]
+    others = [
+        Experiment("drives", variant_of("prssm"), 0),
+        Experiment("toy", variant_of("prssm"), 1),
+        Experiment("toy", variant_of("linear"), 0),
+        Experiment("toy", variant_of("prssm:iterations=51"), 0),
+        Experiment("toy", variant_of("prssm:preset=paper"), 0),
+    ]
     assert len({base.key, *(other.key for other in others)}) == 6
 
 
 def test_the_papers_settings_by_name():
     assert chosen_settings(None) == []
-    assert [s.name for s in chosen_settings(["all"])] == ["unnormalised-mean", "unnormalised-moments", "normalised-mean"]
-    assert [s.name for s in chosen_settings(["normalised-moments", "normalised-mean"])] == ["normalised-mean"]
-    with pytest.raises(OptionError, match=r"--settings: unknown setting 'normalised-men'\. Did you mean 'normalised-mean'"):
+    assert [s.name for s in chosen_settings(["all"])] == [
+        "unnormalised-mean",
+        "unnormalised-moments",
+        "normalised-mean",
+    ]
+    assert [s.name for s in chosen_settings(["normalised-moments", "normalised-mean"])] == [
+        "normalised-mean"
+    ]
+    with pytest.raises(
+        OptionError,
+        match=r"--settings: unknown setting 'normalised-men'\. Did you mean 'normalised-mean'",
+    ):
         chosen_settings(["normalised-men"])
 
 
 def test_a_setting_changes_the_methods_that_the_paper_varied_on_its_data_sets(monkeypatch):
     benchmark_fakes.install_varied(monkeypatch)
-    planned = experiments(["toy", "drives"], chosen_variants(["nigp", "nigp:propagation=mean", "prssm"]), 2)
+    planned = experiments(
+        ["toy", "drives"], chosen_variants(["nigp", "nigp:propagation=mean", "prssm"]), 2
+    )
     found = in_setting(planned, published().settings["unnormalised-mean"])
     labels = ["constant", "linear", "nigp [unnormalised-mean]", "nigp:propagation=mean", "prssm"]
     assert [e.variant.label for e in found] == labels * 2

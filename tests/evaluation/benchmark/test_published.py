@@ -8,14 +8,34 @@ from prssm.evaluation.benchmark.summary import best_two
 
 # What the paper underlines (solid, dashed), read from its tables.
 MARKS = {
-    "unnormalised-mean": {"actuator": ("revarb_1", "prssm"), "ballbeam": ("revarb_2", "prssm"),
-                          "drives": ("revarb_2", "nigp"), "furnace": ("nigp", "gp_narx"), "dryer": ("revarb_2", "prssm")},
-    "unnormalised-moments": {"actuator": ("revarb_1", "prssm"), "ballbeam": ("revarb_2", "prssm"),
-                             "drives": ("nigp", "msgp"), "furnace": ("revarb_1", "nigp"), "dryer": ("revarb_2", "prssm")},
-    "normalised-mean": {"actuator": ("prssm", "revarb_1"), "ballbeam": ("prssm", "msgp"), "drives": ("nigp", "revarb_2"),
-                        "furnace": ("revarb_2", "revarb_1"), "dryer": ("revarb_2", "revarb_1")},
-    "normalised-moments": {"actuator": ("revarb_1", "prssm"), "ballbeam": ("prssm", "nigp"), "drives": ("nigp", "msgp"),
-                           "furnace": ("revarb_2", "revarb_1"), "dryer": ("prssm", "msgp")},
+    "unnormalised-mean": {
+        "actuator": ("revarb_1", "prssm"),
+        "ballbeam": ("revarb_2", "prssm"),
+        "drives": ("revarb_2", "nigp"),
+        "furnace": ("nigp", "gp_narx"),
+        "dryer": ("revarb_2", "prssm"),
+    },
+    "unnormalised-moments": {
+        "actuator": ("revarb_1", "prssm"),
+        "ballbeam": ("revarb_2", "prssm"),
+        "drives": ("nigp", "msgp"),
+        "furnace": ("revarb_1", "nigp"),
+        "dryer": ("revarb_2", "prssm"),
+    },
+    "normalised-mean": {
+        "actuator": ("prssm", "revarb_1"),
+        "ballbeam": ("prssm", "msgp"),
+        "drives": ("nigp", "revarb_2"),
+        "furnace": ("revarb_2", "revarb_1"),
+        "dryer": ("revarb_2", "revarb_1"),
+    },
+    "normalised-moments": {
+        "actuator": ("revarb_1", "prssm"),
+        "ballbeam": ("prssm", "nigp"),
+        "drives": ("nigp", "msgp"),
+        "furnace": ("revarb_2", "revarb_1"),
+        "dryer": ("prssm", "msgp"),
+    },
 }
 
 
@@ -35,25 +55,35 @@ def test_marks_follow_from_the_figures(setting, dataset):
 def test_methods_without_a_choice_of_setting_repeat_in_all():
     for method in ("msgp", "ss_gp_ssm", "prssm"):
         for dataset in MARKS["normalised-mean"]:
-            assert len({setting.rmse[dataset][method] for setting in published().settings.values()}) == 1
+            assert (
+                len({setting.rmse[dataset][method] for setting in published().settings.values()})
+                == 1
+            )
 
 
 def test_a_setting_is_what_its_name_says_and_every_varied_method_has_its_options():
     for name, setting in published().settings.items():
         prepared, propagated = name.split("-")
-        assert setting.options == {"normalise": prepared == "normalised",
-                                   "propagation": {"mean": "mean", "moments": "moment-matching"}[propagated]}
+        assert setting.options == {
+            "normalise": prepared == "normalised",
+            "propagation": {"mean": "mean", "moments": "moment-matching"}[propagated],
+        }
         for varied in published().varied:
             variant_of(varied).changed(**setting.options).build(0)
     for varied in published().varied:  # our default is the paper's main setting
         main = published().settings[published().main]
-        assert variant_of(varied).configuration() == variant_of(varied).changed(**main.options).configuration()
+        assert (
+            variant_of(varied).configuration()
+            == variant_of(varied).changed(**main.options).configuration()
+        )
 
 
 def test_main_table_has_the_large_scale_row():
     sarcos = published().settings[published().main].rmse["sarcos"]
     assert {method: (figure.mean, figure.std) for method, figure in sarcos.items()} == {
-        "gp_narx": (0.169, None), "prssm": (0.049, None)}
+        "gp_narx": (0.169, None),
+        "prssm": (0.049, None),
+    }
     assert set(published().labels) == set(published().settings[published().main].rmse["drives"])
 
 

@@ -1,4 +1,6 @@
-"""Figures over seeds: what failed is counted, not averaged; who is best follows from the figures alone."""
+"""Figures over seeds: what failed is counted, not averaged; who is best follows from the figures
+alone.
+"""
 
 from types import SimpleNamespace
 
@@ -11,16 +13,35 @@ from prssm.evaluation.benchmark.summary import Cell, best_two, failures, on_test
 
 
 def _experiment(label, dataset, seed):
-    return SimpleNamespace(key=f"{label}{dataset}{seed}", variant=SimpleNamespace(label=label), dataset=dataset, seed=seed)
+    return SimpleNamespace(
+        key=f"{label}{dataset}{seed}",
+        variant=SimpleNamespace(label=label),
+        dataset=dataset,
+        seed=seed,
+    )
 
 
 def _ok(value):
     return {"outcome": "ok", "metrics": {"test": {"rmse": value}}}
 
 
-PLANNED = [_experiment(label, dataset, seed) for seed in range(3) for label in "ab" for dataset in ("x", "y")]
-RECORDS = {"ax0": _ok(1.0), "ax1": _ok(2.0), "ax2": _ok(4.0), "ay0": _ok(1.0), "ay1": {"outcome": "failed", "reason": "why"},
-           "ay2": _ok(3.0), "bx0": _ok(5.0), "by0": _ok(None), "other": _ok(99.0)}
+PLANNED = [
+    _experiment(label, dataset, seed)
+    for seed in range(3)
+    for label in "ab"
+    for dataset in ("x", "y")
+]
+RECORDS = {
+    "ax0": _ok(1.0),
+    "ax1": _ok(2.0),
+    "ax2": _ok(4.0),
+    "ay0": _ok(1.0),
+    "ay1": {"outcome": "failed", "reason": "why"},
+    "ay2": _ok(3.0),
+    "bx0": _ok(5.0),
+    "by0": _ok(None),
+    "other": _ok(99.0),
+}
 
 
 def test_mean_and_deviation_over_seeds_without_failed_and_missing():

@@ -1,4 +1,6 @@
-"""Which code made a figure: the commit is the package's own, never that of a repository around it."""
+"""Which code made a figure: the commit is the package's own, never that of a repository around
+it.
+"""
 
 import subprocess
 from types import SimpleNamespace
@@ -10,7 +12,9 @@ from prssm.evaluation.jobs import provenance as told
 
 def _git(folder, *words):
     identity = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
-    done = subprocess.run(["git", "-C", folder, *identity, *words], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        ["git", "-C", folder, *identity, *words], check=True, capture_output=True, text=True
+    )
     return done.stdout.strip()
 
 

@@ -28,7 +28,11 @@ def test_what_is_appended_is_read_back(tmp_path):
     assert results.append(_record("a", value=0.1), {"mean": np.arange(3.0)})
     assert results.append(_record("b", "failed", reason="no luck"), {})
     again = Results(tmp_path / "new" / "folder")
-    assert again.records == results.records == {"a": _record("a", value=0.1), "b": _record("b", "failed", reason="no luck")}
+    assert (
+        again.records
+        == results.records
+        == {"a": _record("a", value=0.1), "b": _record("b", "failed", reason="no luck")}
+    )
     np.testing.assert_array_equal(again.arrays("a")["mean"], np.arange(3.0))
     assert again.arrays("b") == {}
 
@@ -51,7 +55,9 @@ def test_a_file_torn_anywhere_keeps_its_whole_lines_and_goes_on(data):
         results.path.write_bytes(content[:cut])
         whole = content[:cut].count(b"\n")
         survivor = Results(folder)
-        assert survivor.records == {str(i): _record(str(i), text=text) for i, text in enumerate(texts[:whole])}
+        assert survivor.records == {
+            str(i): _record(str(i), text=text) for i, text in enumerate(texts[:whole])
+        }
         assert results.path.read_bytes() == content[:cut]  # looking repairs nothing
         survivor.append(_record("after"), {})
         assert [line["key"] for line in _lines(folder)] == [*map(str, range(whole)), "after"]
@@ -68,7 +74,8 @@ def test_a_good_result_stays_and_a_failed_one_gives_way(tmp_path):
 
 
 def test_two_programs_share_a_folder(tmp_path):
-    one, two = Results(tmp_path), Results(tmp_path)
+    one = Results(tmp_path)
+    two = Results(tmp_path)
     assert one.append(_record("a"), {})
     assert two.append(_record("b"), {})
     assert not two.append(_record("a"), {})  # the other has done it
@@ -84,12 +91,20 @@ def test_a_number_that_is_none_is_not_written(tmp_path):
     assert not results.path.exists()
 
 
-@pytest.mark.parametrize(("line", "words"), [
-    (b'{"schema": 99, "key": "a", "outcome": "ok"}\n', "results version 99, this program reads and writes 1"),
-    (b'{"key": "a"}\n', "no 'schema'"), (b"[1, 2]\n", "no 'schema'"), (b"u,y\n1,2\n", "not JSON"),
-    (b"\x00\xff\n", "not JSON"),
-    (b'{"schema": 1, "outcome": "ok"}\n', "'key' is missing"),
-])
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (
+            b'{"schema": 99, "key": "a", "outcome": "ok"}\n',
+            "results version 99, this program reads and writes 1",
+        ),
+        (b'{"key": "a"}\n', "no 'schema'"),
+        (b"[1, 2]\n", "no 'schema'"),
+        (b"u,y\n1,2\n", "not JSON"),
+        (b"\x00\xff\n", "not JSON"),
+        (b'{"schema": 1, "outcome": "ok"}\n', "'key' is missing"),
+    ],
+)
 def test_a_foreign_file_is_refused_and_left_as_it_is(tmp_path, line, words):
     path = tmp_path / FILE_NAME
     path.write_bytes(line)

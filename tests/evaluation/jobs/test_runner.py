@@ -21,10 +21,13 @@ from prssm.foundation.errors import MissingExtraError, OptionError
 
 
 class Diary:
-    """A watcher that writes down what it sees, and may do something at the end of each experiment."""
+    """A watcher that writes down what it sees, and may do something at the end of each
+    experiment.
+    """
 
     def __init__(self, at_finish=lambda: None):
-        self.events, self.at_finish = [], at_finish
+        self.events = []
+        self.at_finish = at_finish
 
     def start(self, total, done):
         self.events.append(("start", total, done))
@@ -85,7 +88,9 @@ def test_interruption_keeps_what_is_finished(monkeypatch, tmp_path):
 
 
 def test_two_processes_one_killed_in_the_middle(monkeypatch, tmp_path):
-    """Nothing is lost and nothing counted twice. Seed 0 hangs at its first try; that process is killed."""
+    """Nothing is lost and nothing counted twice. Seed 0 hangs at its first try; that process is
+    killed.
+    """
     notes = tmp_path / "tries"
     notes.mkdir()
     monkeypatch.setenv("FAKE_FOLDER", str(notes))
@@ -118,14 +123,18 @@ def test_processes_give_the_same_record_as_this_one(tmp_path):
     there = results.records[planned.key]
     for name in ("metrics", "data", "configuration", "versions", "key", "outcome"):
         assert there[name] == here.record[name]
-    np.testing.assert_array_equal(results.arrays(planned.key)["test0.mean"], here.arrays["test0.mean"])
+    np.testing.assert_array_equal(
+        results.arrays(planned.key)["test0.mean"], here.arrays["test0.mean"]
+    )
 
 
 def test_a_dask_cluster_needs_only_its_address(tmp_path):
     distributed = pytest.importorskip("distributed")
     planned = experiments(["kink"], [variant_of("constant")], 2)
     results = Results(tmp_path)
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as dask:
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as dask:
         assert run_all(planned, results, dask=dask.scheduler_address) == 2
         assert run_all(planned, results, dask=dask.scheduler_address) == 0
     assert _keys(results) == {experiment.key: 1 for experiment in planned}
@@ -135,7 +144,11 @@ def test_a_cluster_that_is_not_there_is_said_and_nothing_recorded(monkeypatch, t
     pytest.importorskip("distributed")
     monkeypatch.setattr(cluster, "_CONNECT_SECONDS", 0.2)
     with pytest.raises(OptionError, match=r"no scheduler answers at 'tcp://127.0.0.1:9'") as caught:
-        run_all(experiments(["kink"], [variant_of("constant")], 1), Results(tmp_path), dask="tcp://127.0.0.1:9")
+        run_all(
+            experiments(["kink"], [variant_of("constant")], 1),
+            Results(tmp_path),
+            dask="tcp://127.0.0.1:9",
+        )
     assert "\n" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 
@@ -143,4 +156,8 @@ def test_a_cluster_that_is_not_there_is_said_and_nothing_recorded(monkeypatch, t
 def test_without_dask_the_missing_package_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'prssm\[cluster\]'"):
-        run_all(experiments(["kink"], [variant_of("constant")], 1), Results(tmp_path), dask="tcp://127.0.0.1:9")
+        run_all(
+            experiments(["kink"], [variant_of("constant")], 1),
+            Results(tmp_path),
+            dask="tcp://127.0.0.1:9",
+        )

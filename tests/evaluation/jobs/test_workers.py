@@ -64,8 +64,12 @@ def test_processes_that_cannot_start_are_an_error_not_failed_jobs():
 
 def test_threads_are_divided_but_the_users_choice_stays(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    (shared,) = [e.result for e in run_in_processes(worker_jobs.threads, [0], 1) if isinstance(e, Done)]
+    (shared,) = [
+        e.result for e in run_in_processes(worker_jobs.threads, [0], 1) if isinstance(e, Done)
+    ]
     assert shared == str(os.cpu_count())
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    (own,) = [e.result for e in run_in_processes(worker_jobs.threads, [0], 1) if isinstance(e, Done)]
+    (own,) = [
+        e.result for e in run_in_processes(worker_jobs.threads, [0], 1) if isinstance(e, Done)
+    ]
     assert own == "3"

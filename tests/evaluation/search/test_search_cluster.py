@@ -1,4 +1,6 @@
-"""A search on a cluster: trials are proposed as threads get free; a worker of another version is refused."""
+"""A search on a cluster: trials are proposed as threads get free; a worker of another version is
+refused.
+"""
 
 import pytest
 from search_fakes import toy
@@ -27,7 +29,10 @@ def test_workers_of_this_version_are_welcome():
     assert cluster._same_version(abs, -3, prssm.__version__) == 3
 
 
-@pytest.mark.parametrize(("answer", "words"), [("0.0.9", "has prssm 0.0.9"), (ImportError("no prssm"), "no prssm that can")])
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [("0.0.9", "has prssm 0.0.9"), (ImportError("no prssm"), "no prssm that can")],
+)
 def test_a_worker_of_another_version_is_named(answer, words):
     with pytest.raises(WorkerVersionError) as caught:
         cluster._check_versions(Client({"tcp://a:1": prssm.__version__, "tcp://b:2": answer}))
@@ -44,9 +49,13 @@ def test_one_that_joins_later_ends_the_run_instead_of_failing_trials():
 def test_a_search_on_a_cluster_asks_for_trials_one_by_one(monkeypatch, tmp_path):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr("prssm.evaluation.search.trial.ALWAYS", ("constant",))
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as dask:
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as dask:
         address = dask.scheduler_address
-        found = search(toy(), ["seed=0..2"], out=tmp_path, base=Base("constant"), trials=3, dask=address)
+        found = search(
+            toy(), ["seed=0..2"], out=tmp_path, base=Base("constant"), trials=3, dask=address
+        )
         events = list(cluster.run_on_dask(abs, iter([-1, -2]), address))
     assert sorted(record["seed"] for record in found.records if not record["baseline"]) == [0, 1, 2]
     assert events == [Started(-1), Done(-1, 1), Started(-2), Done(-2, 2)]

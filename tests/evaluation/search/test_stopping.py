@@ -28,7 +28,8 @@ def trained(bars, values, rows=1, total=100):
 
 
 def test_bars_are_medians_less_a_margin_from_the_third_check_to_the_last_but_one():
-    curves = [[10.0 * k + check for check in range(CHECKS)] for k in (1, 2, 4, 7)]  # the median of 10, 20, 40, 70 is 30
+    # the median of 10, 20, 40, 70 is 30
+    curves = [[10.0 * k + check for check in range(CHECKS)] for k in (1, 2, 4, 7)]
     bars = bars_of(curves, margin=0.5)
     assert bars == (None, None, *(30.0 + check - 0.5 for check in range(2, 9)), None)
 
@@ -36,8 +37,16 @@ def test_bars_are_medians_less_a_margin_from_the_third_check_to_the_last_but_one
 def test_too_few_finished_trials_have_no_median():
     curve = [0.0] * CHECKS
     assert set(bars_of([curve] * 3)) == {None}
-    short = [*([0.0] * 5), None, *([0.0] * 4)]  # of the four only three have a value at the sixth check
-    assert [i for i, bar in enumerate(bars_of([curve] * 3 + [short])) if bar is not None] == [2, 3, 4, 6, 7, 8]
+    # of the four only three have a value at the sixth check
+    short = [*([0.0] * 5), None, *([0.0] * 4)]
+    assert [i for i, bar in enumerate(bars_of([curve] * 3 + [short])) if bar is not None] == [
+        2,
+        3,
+        4,
+        6,
+        7,
+        8,
+    ]
 
 
 def test_a_training_is_stopped_at_the_first_check_below_its_bar():
@@ -73,16 +82,34 @@ def test_methods_without_a_bound_are_never_stopped():
 
 
 def test_both_trainers_report_what_is_looked_for():
-    """A parabola of height 3 for each of 4 rows: the curves of both end near 3, and a bar above that stops them."""
-    start, flat = {"x": jnp.array([0.2])}, ({"x": -np.inf}, {"x": np.inf})
+    """A parabola of height 3 for each of 4 rows: the curves of both end near 3, and a bar above
+    that stops them.
+    """
+    start = {"x": jnp.array([0.2])}
+    flat = ({"x": -np.inf}, {"x": np.inf})
 
     def by_adam(evidence):
-        optimise(lambda p, data, key, weight: 12.0 - p["x"] ** 2, start, jnp.zeros(1), Schedule(100, 0.01, 0.01),
-                 jax.random.key(0), Session(evidence), "id")
+        optimise(
+            lambda p, data, key, weight: 12.0 - p["x"] ** 2,
+            start,
+            jnp.zeros(1),
+            schedule=Schedule(100, 0.01, 0.01),
+            key=jax.random.key(0),
+            session=Session(evidence),
+            fingerprint="id",
+        )
 
     def in_legs(evidence):
         phases = [Phase(50, *flat)]
-        train(lambda p, top: top - p["x"] ** 2, start, (jnp.asarray(12.0),), phases, 0.0, Session(evidence), "id")
+        train(
+            lambda p, top: top - p["x"] ** 2,
+            start,
+            (jnp.asarray(12.0),),
+            phases=phases,
+            least_gain=0.0,
+            session=Session(evidence),
+            fingerprint="id",
+        )
 
     for trainer in (by_adam, in_legs):
         evidence = Evidence()
@@ -116,13 +143,19 @@ def test_only_trials_whose_bounds_mean_the_same_are_compared():
 def test_without_margin_the_rule_is_optunas_median_pruner():
     """On curves that rise (Optuna looks at the best so far), and for steps where medians exist."""
     optuna = pytest.importorskip("optuna")
-    state, rng = optuna.trial.TrialState, np.random.default_rng(3)
+    state = optuna.trial.TrialState
+    rng = np.random.default_rng(3)
     curves = np.sort(rng.normal(size=(7, CHECKS)), axis=1)
-    study = optuna.study.Study("rule", _storage(optuna), pruner=optuna.pruners.MedianPruner(4, FIRST - 1))
+    study = optuna.study.Study(
+        "rule", _storage(optuna), pruner=optuna.pruners.MedianPruner(4, FIRST - 1)
+    )
     for curve in curves:
         reports = dict(enumerate(curve))
-        study.add_trial(optuna.trial.create_trial(state=state.COMPLETE, value=0.0, intermediate_values=reports))
-    bars, decisions = bars_of(curves.tolist(), margin=0.0, first=FIRST), []
+        study.add_trial(
+            optuna.trial.create_trial(state=state.COMPLETE, value=0.0, intermediate_values=reports)
+        )
+    bars = bars_of(curves.tolist(), margin=0.0, first=FIRST)
+    decisions = []
     for values in np.sort(rng.normal(size=(40, CHECKS)), axis=1):
         asked = study.ask()
         for check, value in enumerate(values[:-1]):

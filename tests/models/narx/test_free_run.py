@@ -1,4 +1,6 @@
-"""The free run of the window: against the propagated mean, exact linear recursions, and sampling."""
+"""The free run of the window: against the propagated mean, exact linear recursions, and
+sampling.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -29,21 +31,37 @@ def bent_posterior():
     rng = np.random.default_rng(1)
     x = rng.normal(size=(15, 4))
     kernel = SquaredExponential(jnp.log(jnp.asarray(1.0)), jnp.log(jnp.full(4, 1.5)))
-    return stacked([condition(kernel, jnp.asarray(x), jnp.asarray(np.sin(2 * x[:, 0]) + 0.5 * x[:, 2]), jnp.full(15, 0.02))])
+    return stacked(
+        [
+            condition(
+                kernel,
+                jnp.asarray(x),
+                jnp.asarray(np.sin(2 * x[:, 0]) + 0.5 * x[:, 2]),
+                jnp.full(15, 0.02),
+            )
+        ]
+    )
 
 
 def run(gps, steps=6, propagation="moment-matching", start_var=0.0, seed=2):
     start = Window(jnp.asarray([0.3, -0.4]), start_var * jnp.eye(2))
     u = jnp.asarray(np.random.default_rng(seed).normal(size=(steps, 2)))
-    return jax.tree.map(np.asarray, free_run(gps, jnp.asarray(NOISE_VAR), start, u, propagation)), start, np.asarray(u)
+    return (
+        jax.tree.map(np.asarray, free_run(gps, jnp.asarray(NOISE_VAR), start, u, propagation)),
+        start,
+        np.asarray(u),
+    )
 
 
 def test_a_linear_system_has_the_moments_of_its_lyapunov_recursion():
-    """Mean A m + B u and covariance A S A' + noise of the window, the correlation with the lags included."""
+    """Mean A m + B u and covariance A S A' + noise of the window, the correlation with the lags
+    included.
+    """
     with double_precision():
         found, start, u = run(linear_posterior(), steps=8, start_var=0.2)
     step = np.array([[0.5, -0.3], [1.0, 0.0]])
-    mean, covariance = np.asarray(start.mean), np.asarray(start.covariance)
+    mean = np.asarray(start.mean)
+    covariance = np.asarray(start.covariance)
     for t in range(8):
         expected = step[0] @ mean + 0.2 * u[t, 0]
         variance = step[0] @ covariance @ step[0]
@@ -54,16 +72,26 @@ def test_a_linear_system_has_the_moments_of_its_lyapunov_recursion():
 
 
 def test_the_first_two_steps_agree_with_sampling():
-    """From a certain window the first step is Gaussian, so the second step's matched moments are exact."""
+    """From a certain window the first step is Gaussian, so the second step's matched moments are
+    exact.
+    """
     count = 100_000
     with double_precision():
         gps = bent_posterior()
         found, start, u = run(gps, steps=2)
         rng = np.random.default_rng(3)
         gp = jax.tree.map(lambda leaf: leaf[0], gps)
-        first_mean, first_var = found.mean[0, 0], found.covariance[0, 0, 0] + NOISE_VAR[0]
+        first_mean = found.mean[0, 0]
+        first_var = found.covariance[0, 0, 0] + NOISE_VAR[0]
         y1 = first_mean + np.sqrt(first_var) * rng.normal(size=count)
-        points = np.stack([y1, np.full(count, float(start.mean[0])), np.full(count, u[1, 0]), np.full(count, u[1, 1])])
+        points = np.stack(
+            [
+                y1,
+                np.full(count, float(start.mean[0])),
+                np.full(count, u[1, 0]),
+                np.full(count, u[1, 1]),
+            ]
+        )
         mean, variance = (np.asarray(part) for part in gp(jnp.asarray(points)))
     y2 = mean + np.sqrt(variance) * rng.normal(size=count)
     assert abs(y2.mean() - found.mean[1, 0]) < 4.5 * y2.std() / np.sqrt(count)
@@ -90,9 +118,18 @@ def test_drawn_paths_have_the_moments_of_the_run():
     count = 40_000
     with double_precision():
         found, start, _ = run(bent_posterior(), start_var=0.1)
-    paths = draw_paths(found, NOISE_VAR, jax.tree.map(np.asarray, start), count, np.random.default_rng(0))[:, :, 0]
+    paths = draw_paths(
+        found,
+        NOISE_VAR,
+        jax.tree.map(np.asarray, start),
+        count=count,
+        random=np.random.default_rng(0),
+    )[:, :, 0]
     variance = found.covariance[:, 0, 0] + NOISE_VAR[0]
     assert (np.abs(paths.mean(axis=0) - found.mean[:, 0]) < 4.5 * np.sqrt(variance / count)).all()
     assert (np.abs(paths.var(axis=0) / variance - 1.0) < 4.5 * np.sqrt(2.0 / count)).all()
     products = (paths[:, 1:] - found.mean[1:, 0]) * (paths[:, :-1] - found.mean[:-1, 0])
-    assert (np.abs(products.mean(axis=0) - found.cross[1:, 0, 0]) < 4.5 * products.std(axis=0) / np.sqrt(count)).all()
+    assert (
+        np.abs(products.mean(axis=0) - found.cross[1:, 0, 0])
+        < 4.5 * products.std(axis=0) / np.sqrt(count)
+    ).all()

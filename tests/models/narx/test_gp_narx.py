@@ -1,4 +1,6 @@
-"""The GP-NARX estimator: it learns, it says how sure it is, and its free run starts as it promises."""
+"""The GP-NARX estimator: it learns, it says how sure it is, and its free run starts as it
+promises.
+"""
 
 import numpy as np
 import pytest
@@ -13,7 +15,8 @@ FAST = {"lags": 2, "inducing": 15, "iterations": 60, "restarts": 2}
 def bent_system(length, seed=0, noise=0.03):
     """y+ = 0.7 y - 0.2 y_ + tanh(2 u) + noise that stays in the system: a NARX system."""
     rng = np.random.default_rng(seed)
-    u, y = np.repeat(rng.uniform(-1, 1, length // 4 + 1), 4)[:length], np.zeros(length)
+    u = np.repeat(rng.uniform(-1, 1, length // 4 + 1), 4)[:length]
+    y = np.zeros(length)
     for t in range(2, length):
         y[t] = 0.7 * y[t - 1] - 0.2 * y[t - 2] + np.tanh(2 * u[t - 1]) + noise * rng.normal()
     return prssm.Record(u, y)
@@ -28,8 +31,11 @@ def test_learns_a_narx_system_and_its_noise(learnt):
     scores = learnt.score(bent_system(300, seed=1))
     stationary = 0.03 * 1.4  # deviation of the noise's response: the best that a free run can do
     assert scores["rmse"] < 1.6 * stationary
-    one_step = [learnt.simulate(bent_system(300, seed=1)[t : t + 10]).std[2, 0] for t in range(0, 200, 20)]
-    assert np.median(one_step) == pytest.approx(0.03, rel=0.35)  # FITC may split it into noise and its own approximation
+    one_step = [
+        learnt.simulate(bent_system(300, seed=1)[t : t + 10]).std[2, 0] for t in range(0, 200, 20)
+    ]
+    # FITC may split it into noise and its own approximation
+    assert np.median(one_step) == pytest.approx(0.03, rel=0.35)
     assert 0.85 < scores["coverage_95"] <= 1.0
 
 
@@ -69,14 +75,18 @@ def test_uncertainty_grows_through_the_window_only_with_moment_matching(learnt):
     record = bent_system(60, seed=2)
     matched = learnt.simulate(record).std[2:]
     mean_only = prssm.GPNARX(**FAST, propagation="mean")
-    mean_only.model_, mean_only.scaler_, mean_only.dt_ = learnt.model_, learnt.scaler_, None
-    mean_only.input_names_, mean_only.output_names_ = learnt.input_names_, learnt.output_names_
+    mean_only.model_ = learnt.model_
+    mean_only.scaler_ = learnt.scaler_
+    mean_only.dt_ = None
+    mean_only.input_names_ = learnt.input_names_
+    mean_only.output_names_ = learnt.output_names_
     assert mean_only.simulate(record).std[2:].mean() < 0.9 * matched.mean()
     assert matched[0] == pytest.approx(mean_only.simulate(record).std[2], rel=1e-6)
 
 
 def test_unnormalised_data_of_any_scale():
-    record, test = bent_system(150), bent_system(150, seed=1)
+    record = bent_system(150)
+    test = bent_system(150, seed=1)
     scaled = [prssm.Record(50 * r.u, 20 * r.y + 100) for r in (record, test)]
     raw = prssm.GPNARX(**FAST, normalise=False).fit(scaled[0])
     assert raw.score(scaled[1])["rmse"] < 20 * 0.08
@@ -99,5 +109,7 @@ def test_the_benchmark_takes_the_papers_lags_unless_told():
 
 
 def test_wrong_options_are_named():
-    with pytest.raises(OptionError, match="propagation: 'moments' is not one of moment-matching, mean"):
+    with pytest.raises(
+        OptionError, match="propagation: 'moments' is not one of moment-matching, mean"
+    ):
         prssm.GPNARX(propagation="moments")

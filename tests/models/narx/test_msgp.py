@@ -1,4 +1,6 @@
-"""MSGP: its objective against an explicit free run and finite differences; training helps, stops and continues."""
+"""MSGP: its objective against an explicit free run and finite differences; training helps, stops
+and continues.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -17,13 +19,23 @@ from prssm.models.narx.gp_narx import GPNARXConfig, fit_fitc
 from prssm.models.narx.msgp import LongTermObjective, MSGPConfig, Trajectories, start_model
 from prssm.training.session import Session, Silent
 
-SMALL = {"lags": 2, "inducing": 8, "horizon": 12, "batch": 4, "iterations": 60, "start_iterations": 20}
+SMALL = {
+    "lags": 2,
+    "inducing": 8,
+    "horizon": 12,
+    "batch": 4,
+    "iterations": 60,
+    "start_iterations": 20,
+}
 
 
 def noisy_system(length, seed=0):
-    """x+ = 0.8 x - 0.3 x_ + tanh(2 u), measured with much noise: one-step models take the noise for dynamics."""
+    """x+ = 0.8 x - 0.3 x_ + tanh(2 u), measured with much noise: one-step models take the noise for
+    dynamics.
+    """
     rng = np.random.default_rng(seed)
-    u, x = np.repeat(rng.uniform(-1, 1, length // 4 + 1), 4)[:length], np.zeros(length)
+    u = np.repeat(rng.uniform(-1, 1, length // 4 + 1), 4)[:length]
+    x = np.zeros(length)
     for t in range(2, length):
         x[t] = 0.8 * x[t - 1] - 0.3 * x[t - 2] + np.tanh(2 * u[t - 1])
     return prssm.Record(u, x + 0.2 * rng.normal(size=length))
@@ -36,7 +48,9 @@ def problem(missing=()):
     y[0][list(missing), 1] = np.nan
     records = [prssm.Record(record.u, outputs) for record, outputs in zip(records, y, strict=True)]
     cut = windows.sliding(records, 8)
-    data = Trajectories(*(jnp.asarray(part) for part in (cut.u, cut.y, cut.y_filled, cut.starts, float(cut.steps))))
+    data = Trajectories(
+        *(jnp.asarray(part) for part in (cut.u, cut.y, cut.y_filled, cut.starts, float(cut.steps)))
+    )
     model = start_model(records, 2, MSGPConfig(lags=2, inducing=6, start_iterations=5))
     return records, data, model, LongTermObjective(lags=2, horizon=6, batch=3)
 
@@ -44,11 +58,23 @@ def problem(missing=()):
 def test_density_of_a_run_equals_an_explicit_free_run_and_missing_outputs_do_not_count():
     with double_precision():
         records, data, model, objective = problem(missing=[7])
-        found = float(jax.jit(objective.run_density)(model.condition(), model.log_output_std, data, jnp.asarray(3)))
+        found = float(
+            jax.jit(objective.run_density)(
+                model.condition(), model.log_output_std, data, jnp.asarray(3)
+            )
+        )
         part = records[0][3:11]
         output_var = np.exp(2 * np.asarray(model.log_output_std))
-        start = Window(jnp.asarray(part.y[:2][::-1].ravel()), jnp.diag(jnp.asarray(np.tile(output_var, 2))))
-        run = free_run(model.condition(), jnp.zeros(2), start, jnp.asarray(lagged(part.u, 2)), "moment-matching")
+        start = Window(
+            jnp.asarray(part.y[:2][::-1].ravel()), jnp.diag(jnp.asarray(np.tile(output_var, 2)))
+        )
+        run = free_run(
+            model.condition(),
+            jnp.zeros(2),
+            start,
+            jnp.asarray(lagged(part.u, 2)),
+            "moment-matching",
+        )
         std = np.sqrt(np.diagonal(np.asarray(run.covariance), axis1=1, axis2=2) + output_var)
         densities = norm.logpdf(part.y[2:], np.asarray(run.mean), std)
     assert np.isnan(densities).sum() == 1
@@ -59,7 +85,9 @@ def test_objective_gradient_agrees_with_finite_differences():
     with double_precision():
         _, data, model, objective = problem(missing=[7])
         flat, rebuild = ravel_pytree(model)
-        value = jax.jit(lambda point: objective(rebuild(point), data, jax.random.key(0), jnp.asarray(1.0)))
+        value = jax.jit(
+            lambda point: objective(rebuild(point), data, jax.random.key(0), jnp.asarray(1.0))
+        )
         slope = jax.jit(jax.grad(value))(flat)
         assert np.isfinite(slope).all()
         for seed in range(3):
@@ -75,7 +103,7 @@ def test_training_starts_from_the_one_step_model():
         config = MSGPConfig(lags=2, inducing=6, start_iterations=10)
         model = start_model([record], 2, config)
         one_step = GPNARXConfig(lags=2, inducing=6, iterations=10, restarts=1)
-        fits, data, _ = fit_fitc([record], 2, one_step, Session(Silent()))
+        fits, data, _ = fit_fitc([record], 2, one_step, session=Session(Silent()))
         x = jnp.asarray(data.x)
         expected = fits[0].condition(x, jnp.asarray(data.y[:, 0]))(x.T)[0]
         found = jax.vmap(lambda gp: gp(x.T)[0])(model.condition())[0]
@@ -119,7 +147,8 @@ class StopAt:
 
 
 def test_an_interrupted_run_continues_to_the_same_model(learnt, tmp_path):
-    path, record = tmp_path / "run.ckpt", noisy_system(200)
+    path = tmp_path / "run.ckpt"
+    record = noisy_system(200)
     with pytest.raises(TrainingInterrupted, match="at iteration 30 of 60; resume from"):
         prssm.MSGP(**SMALL).fit(record, progress=StopAt(30), checkpoint=path)
     again = prssm.MSGP(**SMALL).fit(record, checkpoint=path, resume=True)

@@ -1,4 +1,6 @@
-"""The published figures of the one-step methods on a real recording, within the 15 % that the project asks for."""
+"""The published figures of the one-step methods on a real recording, within the 15 % that the
+project asks for.
+"""
 
 import pytest
 

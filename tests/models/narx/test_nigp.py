@@ -1,4 +1,6 @@
-"""NIGP: the exact GP where there is no input noise, the right noise where there is some, slopes as promised."""
+"""NIGP: the exact GP where there is no input noise, the right noise where there is some, slopes as
+promised.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -38,14 +40,22 @@ def noisy():
 
 
 def test_recovers_a_known_input_noise(noisy):
-    """300 points: the relative standard error of a noise deviation is at least 1 / sqrt(600) = 4 %."""
-    past_output, recorded_input = noisy.window_std_ * [noisy.scaler_.y_std[0], noisy.scaler_.u_std[0]]
+    """300 points: the relative standard error of a noise deviation is at least 1 / sqrt(600) =
+    4 %.
+    """
+    past_output, recorded_input = noisy.window_std_ * [
+        noisy.scaler_.y_std[0],
+        noisy.scaler_.u_std[0],
+    ]
     assert recorded_input == pytest.approx(0.1, rel=0.2)
-    assert past_output < 0.3  # it has no effect on the next output, so that its noise is not determined
+    # it has no effect on the next output, so that its noise is not determined
+    assert past_output < 0.3
 
 
 def test_knows_where_noise_matters(noisy):
-    """The noise of each point is sigma_y^2 + (2 cos(2 u))^2 0.1^2: larger on slopes, smaller on crests."""
+    """The noise of each point is sigma_y^2 + (2 cos(2 u))^2 0.1^2: larger on slopes, smaller on
+    crests.
+    """
     exact_gp = prssm.NIGP(lags=1, window_noise="none").fit(curve(300, 0.1))
     assert noisy.training_.final[0] > exact_gp.training_.final[0] + 10
     assert noisy.training_.outcomes == ("finished",)
@@ -58,9 +68,12 @@ def test_without_input_noise_it_is_the_exact_gp():
         data = regression([record], 1)
         gp = jax.tree.map(lambda leaf: leaf[0], model.model_.gps)
         noise_var = jnp.full(len(data.x), model.model_.output_std[0] ** 2)
-        oracle = exact.condition(gp.kernel, jnp.asarray(data.x), jnp.asarray(data.y[:, 0]), noise_var)
+        oracle = exact.condition(
+            gp.kernel, jnp.asarray(data.x), jnp.asarray(data.y[:, 0]), noise_var
+        )
         points = jnp.asarray(np.random.default_rng(0).normal(size=(2, 20)))
-        found, expected = gp(points), oracle(points)
+        found = gp(points)
+        expected = oracle(points)
     np.testing.assert_allclose(found[0], expected[0], atol=1e-8)
     np.testing.assert_allclose(found[1], expected[1], atol=1e-8)
     assert model.model_.process_std == [0.0]
@@ -71,7 +84,8 @@ def test_without_input_noise_it_is_the_exact_gp():
 def test_point_noise_equals_an_explicit_loop(noise):
     with double_precision():
         data = regression([two_outputs()], 2)
-        parameters, problem = start_parameters(data, 1.0, 0.1), first_problem(data, 2, noise)
+        parameters = start_parameters(data, 1.0, 0.1)
+        problem = first_problem(data, 2, noise)
         parameters = parameters._replace(log_output_std=jnp.asarray([-1.0, -2.0]))
         slopes = np.random.default_rng(1).normal(size=(2, *data.x.shape))
         found = np.asarray(point_noise(parameters, problem._replace(slopes=jnp.asarray(slopes))))
@@ -85,7 +99,9 @@ def test_point_noise_equals_an_explicit_loop(noise):
         window[:4] = 0.0
     for d in range(2):
         for n in range(5):
-            assert found[d, n] == pytest.approx(np.exp(-2.0 * (d + 1)) + slopes[d, n] @ np.diag(window) @ slopes[d, n])
+            assert found[d, n] == pytest.approx(
+                np.exp(-2.0 * (d + 1)) + slopes[d, n] @ np.diag(window) @ slopes[d, n]
+            )
 
 
 def test_evidence_gradient_agrees_with_finite_differences():

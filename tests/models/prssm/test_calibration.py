@@ -14,7 +14,9 @@ def held_out_errors(factor, rows=20_000, seed=0):
 
 @pytest.mark.parametrize("factor", [0.7, 1.0, 3.0])
 def test_recovers_the_true_factor(factor):
-    """The worse of the two quantiles has relative error sqrt(p(1-p)/n) / (density * quantile), 0.7 % at 95 %."""
+    """The worse of the two quantiles has relative error sqrt(p(1-p)/n) / (density * quantile), 0.7
+    % at 95 %.
+    """
     errors, stds = held_out_errors(factor)
     found = Calibration.fit([errors[:500], errors[500:]], [stds[:500], stds[500:]])
     assert found.factor[0] == pytest.approx(factor, rel=0.028)
@@ -37,12 +39,15 @@ def test_calibrated_band_has_its_nominal_coverage():
 
 def test_each_output_has_its_own_factor_and_missing_rows_do_not_count():
     one, std = held_out_errors(2.0)
-    errors, stds = np.concatenate([one, 3.0 * one], axis=1), np.concatenate([std, std], axis=1)
+    errors = np.concatenate([one, 3.0 * one], axis=1)
+    stds = np.concatenate([std, std], axis=1)
     holes = errors.copy()
     holes[::7] = np.nan
     found = Calibration.fit([holes], [stds]).factor
     assert found[1] == pytest.approx(3.0 * found[0], rel=1e-12)
-    alone = Calibration.fit([np.delete(errors, np.s_[::7], axis=0)], [np.delete(stds, np.s_[::7], axis=0)]).factor
+    alone = Calibration.fit(
+        [np.delete(errors, np.s_[::7], axis=0)], [np.delete(stds, np.s_[::7], axis=0)]
+    ).factor
     np.testing.assert_allclose(found, alone, rtol=1e-12)
 
 

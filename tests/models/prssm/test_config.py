@@ -11,7 +11,9 @@ def records(*lengths, outputs=1):
     return [Record(np.zeros((length, 1)), np.zeros((length, outputs))) for length in lengths]
 
 
-@pytest.mark.parametrize(("lengths", "sizes"), [((3999,), (10, 2000, 6)), ((2000, 2000), (20, 4000, 3))])
+@pytest.mark.parametrize(
+    ("lengths", "sizes"), [((3999,), (10, 2000, 6)), ((2000, 2000), (20, 4000, 3))]
+)
 def test_long_data_get_more_inducing_points_and_iterations_and_fewer_folds(lengths, sizes):
     config = DEFAULT.resolved(records(*lengths))
     assert (config.inducing, config.iterations, config.folds) == sizes
@@ -26,8 +28,12 @@ def test_there_are_two_states_for_each_output_and_six_at_least(outputs, dims):
     assert DEFAULT.resolved(records(500, outputs=outputs)).latent_dim == dims
 
 
-@pytest.mark.parametrize(("shortest", "horizon", "window"), [(500, 100, 16), (80, 40, 16), (20, 10, 10)])
-def test_the_shortest_record_bounds_the_horizon_and_that_the_recognition_window(shortest, horizon, window):
+@pytest.mark.parametrize(
+    ("shortest", "horizon", "window"), [(500, 100, 16), (80, 40, 16), (20, 10, 10)]
+)
+def test_the_shortest_record_bounds_the_horizon_and_that_the_recognition_window(
+    shortest, horizon, window
+):
     config = DEFAULT.resolved(records(500, shortest))
     assert (config.horizon, config.recognition_window) == (horizon, window)
 

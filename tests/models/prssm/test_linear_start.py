@@ -15,16 +15,30 @@ from prssm.models.prssm.config import PAPER
 from prssm.models.prssm.linear_start import Limits, LinearStart, spread_out
 from prssm.models.prssm.start import linear_model
 
-SYSTEM = LinearSystem(np.array([[0.8, 0.3], [-0.2, 0.7]]), np.array([[0.5], [0.1]]), np.array([[1.0, 0.4]]),
-                      np.array([[0.3]]), np.array([0.05]))
-CONFIG = PAPER.replace(start="linear", latent_dim=4, signal_std=1e-9, process_std=1e-9, z_mean_std=0.0, inducing=3,
-                       recognition_window=6)
+SYSTEM = LinearSystem(
+    np.array([[0.8, 0.3], [-0.2, 0.7]]),
+    np.array([[0.5], [0.1]]),
+    np.array([[1.0, 0.4]]),
+    D=np.array([[0.3]]),
+    offset=np.array([0.05]),
+)
+CONFIG = PAPER.replace(
+    start="linear",
+    latent_dim=4,
+    signal_std=1e-9,
+    process_std=1e-9,
+    z_mean_std=0.0,
+    inducing=3,
+    recognition_window=6,
+)
 
 
 def recording(length=80, seed=0):
     rng = np.random.default_rng(seed)
     u = rng.normal(size=(length, 1))
-    return Record(u, SYSTEM.simulate(rng.normal(size=2), u)[0] + 0.01 * rng.normal(size=(length, 1)))
+    return Record(
+        u, SYSTEM.simulate(rng.normal(size=2), u)[0] + 0.01 * rng.normal(size=(length, 1))
+    )
 
 
 def test_without_gp_and_noise_the_model_runs_as_the_linear_system_with_its_feedthrough():
@@ -35,13 +49,18 @@ def test_without_gp_and_noise_the_model_runs_as_the_linear_system_with_its_feedt
         x0 = np.array([0.7, -0.4])
         spare = np.array([0.3, 0.2])  # whatever the spare states are, nothing reads them
         inputs = jnp.asarray(record.u)[:, :, None]
-        states = rollout(model.transition.condition(), jnp.asarray(np.append(x0, spare))[:, None], inputs,
-                         jnp.zeros((len(record), 4, 1)))
+        states = rollout(
+            model.transition.condition(),
+            jnp.asarray(np.append(x0, spare))[:, None],
+            inputs,
+            eps=jnp.zeros((len(record), 4, 1)),
+        )
         outputs = np.asarray(model.emission(states, inputs))[:, :, 0]
     expected, expected_states = SYSTEM.simulate(x0, record.u)
     np.testing.assert_allclose(outputs, expected, atol=1e-7)
     np.testing.assert_allclose(np.asarray(states)[:, :2, 0], expected_states, atol=1e-7)
-    assert np.abs(np.asarray(states)[20:, 2:, 0]).max() > 0.1  # they are filters of the input, not zero
+    # they are filters of the input, not zero
+    assert np.abs(np.asarray(states)[20:, 2:, 0]).max() > 0.1
 
 
 def test_the_first_state_is_the_linear_models_estimate():
@@ -52,21 +71,35 @@ def test_the_first_state_is_the_linear_models_estimate():
         mean, log_std = model.first_state(jnp.asarray(other.y[:6]), jnp.asarray(other.u[:6]))
     expected, factor = InitialState.fit(SYSTEM, [record]).estimate(SYSTEM, other.u, other.y[:6])
     np.testing.assert_allclose(np.asarray(mean)[:2], expected, rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(np.exp(np.asarray(log_std)[:2]), np.maximum(np.sqrt(np.sum(factor**2, axis=1)), 1e-2))
+    np.testing.assert_allclose(
+        np.exp(np.asarray(log_std)[:2]), np.maximum(np.sqrt(np.sum(factor**2, axis=1)), 1e-2)
+    )
 
 
 def test_a_random_walk_stays_where_it_is_and_begins_at_the_first_measurement():
     with double_precision():
-        walk = LinearStart.random_walk(4, 1, 1, 6)
+        walk = LinearStart.random_walk(4, 1, 1, window=6)
         model = linear_model(CONFIG, walk, np.random.default_rng(0))
         record = recording()
         inputs = jnp.asarray(record.u)[:, :, None]
-        states = rollout(model.transition.condition(), jnp.asarray([0.5, -0.2, 0.1, 0.3])[:, None], inputs,
-                         jnp.zeros((len(record), 4, 1)))
+        states = rollout(
+            model.transition.condition(),
+            jnp.asarray([0.5, -0.2, 0.1, 0.3])[:, None],
+            inputs,
+            eps=jnp.zeros((len(record), 4, 1)),
+        )
         np.testing.assert_allclose(np.asarray(states)[-1, :, 0], [0.5, -0.2, 0.1, 0.3], atol=1e-6)
-        np.testing.assert_allclose(model.emission(states, inputs), np.asarray(states)[:, :1], atol=1e-12)
-        means = np.array([model.first_state(jnp.asarray(record.y[t : t + 6]), jnp.asarray(record.u[t : t + 6]))[0]
-                          for t in range(20)])
+        np.testing.assert_allclose(
+            model.emission(states, inputs), np.asarray(states)[:, :1], atol=1e-12
+        )
+        means = np.array(
+            [
+                model.first_state(
+                    jnp.asarray(record.y[t : t + 6]), jnp.asarray(record.u[t : t + 6])
+                )[0]
+                for t in range(20)
+            ]
+        )
     hidden = np.abs(means[:, 1:]).max(axis=0)
     assert (hidden > 0.01).all()  # not all at zero, see LinearStart.random_walk
     np.testing.assert_allclose(means[:, 0], record.y[:20, 0], atol=0.5)
@@ -77,17 +110,24 @@ def test_orders_nearly_as_good_as_the_best_are_kept_the_best_first(monkeypatch):
     judged = [Judged(order, error, None) for order, error in errors.items()]
     monkeypatch.setattr(linear_start, "judge_orders", lambda *_: judged)
     chosen = Limits.choose([recording()], 6, 6)
-    assert [each.order for each in chosen] == [2, 3, 6, 5]  # two is as good as three; four are enough
+    # two is as good as three; four are enough
+    assert [each.order for each in chosen] == [2, 3, 6, 5]
 
 
 def test_identification_finds_the_system_and_its_places():
     record = recording(300)
     limits = Limits.choose([record], 4, 6)
     assert limits[0].order == 2
-    assert 1 not in [each.order for each in limits]  # far worse, while more states than two do no harm
+    # far worse, while more states than two do no harm
+    assert 1 not in [each.order for each in limits]
     start = LinearStart.fit([record], limits[0], 6)
-    found = LinearSystem(start.weight[:, : start.order], start.weight[:, start.order :], start.emission.states,
-                         start.emission.inputs, start.emission.offset)
+    found = LinearSystem(
+        start.weight[:, : start.order],
+        start.weight[:, start.order :],
+        start.emission.states,
+        D=start.emission.inputs,
+        offset=start.emission.offset,
+    )
     np.testing.assert_allclose(found.markov(12), SYSTEM.markov(12), atol=0.01)
     places = start.places(50, 2.0, np.random.default_rng(0))
     visited = np.concatenate(start.visited)

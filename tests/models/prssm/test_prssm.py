@@ -1,4 +1,6 @@
-"""The PR-SSM estimator: it learns, it keeps its promises about restarts, kernels, emissions and files."""
+"""The PR-SSM estimator: it learns, it keeps its promises about restarts, kernels, emissions and
+files.
+"""
 
 import equinox as eqx
 import jax
@@ -14,14 +16,26 @@ from prssm.gp.kernels import Stationary
 from prssm.models.prssm.config import PAPER
 from prssm.models.prssm.start import Starts
 
-SMALL = {"latent_dim": 2, "inducing": 6, "samples": 5, "batch": 4, "horizon": 30, "recognition_window": 8,
-         "recognition_hidden": 8, "iterations": 5, "restarts": 2, "simulation_samples": 50}
+SMALL = {
+    "latent_dim": 2,
+    "inducing": 6,
+    "samples": 5,
+    "batch": 4,
+    "horizon": 30,
+    "recognition_window": 8,
+    "recognition_hidden": 8,
+    "iterations": 5,
+    "restarts": 2,
+    "simulation_samples": 50,
+}
 
 
 def saturating_drive(length, seed=0):
     """x1+ = x1 + 0.3 x2, x2+ = 0.8 x2 - 0.3 x1 + 0.6 tanh(3 u): two states, one seen."""
     rng = np.random.default_rng(seed)
-    u, x, y = np.repeat(rng.uniform(-1, 1, length // 10 + 1), 10)[:length], np.zeros(2), np.empty(length)
+    u = np.repeat(rng.uniform(-1, 1, length // 10 + 1), 10)[:length]
+    x = np.zeros(2)
+    y = np.empty(length)
     for t in range(length):
         y[t] = x[0] + 0.02 * rng.normal()
         x = np.array([x[0] + 0.3 * x[1], 0.8 * x[1] - 0.3 * x[0] + 0.6 * np.tanh(3 * u[t])])
@@ -30,7 +44,9 @@ def saturating_drive(length, seed=0):
 
 @pytest.fixture(scope="module")
 def learnt():
-    return prssm.PRSSM("paper", **(SMALL | {"iterations": 250, "restarts": 2})).fit(saturating_drive(300))
+    return prssm.PRSSM("paper", **(SMALL | {"iterations": 250, "restarts": 2})).fit(
+        saturating_drive(300)
+    )
 
 
 def test_learns_a_nonlinear_system_with_a_hidden_state(learnt):
@@ -62,14 +78,17 @@ def test_the_first_outputs_start_the_simulation(learnt):
     record = saturating_drive(60, seed=1)
     shifted = np.array(record.y)
     shifted[:8] += 1.0
-    moved = learnt.simulate(prssm.Record(record.u, shifted)).mean[0] - learnt.simulate(record).mean[0]
+    moved = (
+        learnt.simulate(prssm.Record(record.u, shifted)).mean[0] - learnt.simulate(record).mean[0]
+    )
     assert moved[0] > 0.3
 
 
 def test_stepping_from_the_first_samples_is_the_free_run_without_noise(learnt):
     record = saturating_drive(40, seed=1)
     stepper = learnt.stepper()
-    x, outputs = stepper.start(record.u[:8], record.y[:8]), []
+    x = stepper.start(record.u[:8], record.y[:8])
+    outputs = []
     for u in record.u:
         step = stepper(x, u)
         x = step.state
@@ -79,14 +98,24 @@ def test_stepping_from_the_first_samples_is_the_free_run_without_noise(learnt):
     with double_precision():
         x1 = best.first_state(scaled.y[:8], scaled.u[:8])[0][:, None]
         inputs = jnp.asarray(scaled.u)[:, :, None]
-        states = rollout(best.transition.condition(), x1, inputs, jnp.zeros((40, 2, 1)))
+        states = rollout(best.transition.condition(), x1, inputs, eps=jnp.zeros((40, 2, 1)))
         expected = learnt.scaler_.outputs(np.asarray(best.emission(states, inputs))[:, :, 0])
     np.testing.assert_allclose(outputs, expected, rtol=1e-7, atol=1e-9)
 
 
-EVERYTHING = SMALL | {"start": "linear", "mean": "linear", "emission": "linear", "inducing_covariance": "full",
-                      "draws": "trajectory", "likelihood": "predictive", "restarts": 3, "members": 2, "folds": 2,
-                      "fold_restarts": 2, "shared_inducing": True}
+EVERYTHING = SMALL | {
+    "start": "linear",
+    "mean": "linear",
+    "emission": "linear",
+    "inducing_covariance": "full",
+    "draws": "trajectory",
+    "likelihood": "predictive",
+    "restarts": 3,
+    "members": 2,
+    "folds": 2,
+    "fold_restarts": 2,
+    "shared_inducing": True,
+}
 
 
 def test_a_calibrated_mixture_around_a_linear_model_is_saved_whole(tmp_path):
@@ -96,30 +125,56 @@ def test_a_calibrated_mixture_around_a_linear_model_is_saved_whole(tmp_path):
     assert model.training_.kept < 3  # no model of a fold is ever the model
     assert model.mixture_.models.log_output_std.shape == (2, 1)
     gp = model.mixture_.models.transition.gp
-    assert (gp.zeta.shape, gp.inducing.mean.shape) == ((2, 1, 6, 3), (2, 2, 6))  # one set of inputs, outputs for each
+    # one set of inputs, outputs for each
+    assert (gp.zeta.shape, gp.inducing.mean.shape) == ((2, 1, 6, 3), (2, 2, 6))
     assert model.calibration_.factor[0] != 1.0
     again = prssm.load(model.save(tmp_path / "m.prssm"))
     for name in ("mean", "std", "samples", "state_mean"):
-        np.testing.assert_array_equal(getattr(again.simulate(record), name), getattr(model.simulate(record), name))
+        np.testing.assert_array_equal(
+            getattr(again.simulate(record), name), getattr(model.simulate(record), name)
+        )
 
 
 def test_the_band_of_a_fold_never_sees_what_it_is_judged_on():
-    """The held-out outputs of one stretch change the calibration, and the models of its own fold not at all."""
+    """The held-out outputs of one stretch change the calibration, and the models of its own fold
+    not at all.
+    """
     record = saturating_drive(120)
     changed = np.array(record.y)
-    changed[80:] += 0.5 * np.sin(np.arange(40))[:, None]  # the last of two stretches begins at row 60
+    # the last of two stretches begins at row 60
+    changed[80:] += 0.5 * np.sin(np.arange(40))[:, None]
     options = EVERYTHING | {"normalise": False}
-    plain, moved = (prssm.PRSSM("paper", **options).fit(data) for data in (record, prssm.Record(record.u, changed, 0.1)))
+    plain, moved = (
+        prssm.PRSSM("paper", **options).fit(data)
+        for data in (record, prssm.Record(record.u, changed, 0.1))
+    )
     last_fold = slice(3 + 2, 3 + 4)
-    np.testing.assert_array_equal(plain.training_.final[last_fold], moved.training_.final[last_fold])
+    np.testing.assert_array_equal(
+        plain.training_.final[last_fold], moved.training_.final[last_fold]
+    )
     assert (plain.training_.final[:3] != moved.training_.final[:3]).all()
     assert moved.calibration_.factor != plain.calibration_.factor
 
 
 def test_the_paper_tables_are_the_defaults():
-    assert (PAPER.inducing, PAPER.samples, PAPER.batch, PAPER.horizon, PAPER.latent_dim) == (20, 50, 10, 100, 4)
-    assert (PAPER.z_mean_std, PAPER.z_std, PAPER.process_std, PAPER.output_std) == (0.05, 0.01, 0.002, 1.0)
-    assert (PAPER.zeta_range, PAPER.signal_std, PAPER.lengthscale**2) == (2.0, 0.5, pytest.approx(2.0))
+    assert (PAPER.inducing, PAPER.samples, PAPER.batch, PAPER.horizon, PAPER.latent_dim) == (
+        20,
+        50,
+        10,
+        100,
+        4,
+    )
+    assert (PAPER.z_mean_std, PAPER.z_std, PAPER.process_std, PAPER.output_std) == (
+        0.05,
+        0.01,
+        0.002,
+        1.0,
+    )
+    assert (PAPER.zeta_range, PAPER.signal_std, PAPER.lengthscale**2) == (
+        2.0,
+        0.5,
+        pytest.approx(2.0),
+    )
     assert prssm.PRSSM("paper").config == PAPER
 
 
@@ -128,7 +183,8 @@ def test_the_start_is_drawn_as_the_table_says():
         starts = Starts(PAPER.replace(inducing=60), [saturating_drive(120)]).create("free", 1)
     gp = jax.tree.map(np.asarray, starts.transition.gp)
     assert gp.zeta.shape == (1, 4, 60, 5)
-    zeta, z = np.asarray(gp.zeta), np.asarray(gp.inducing.mean)
+    zeta = np.asarray(gp.zeta)
+    z = np.asarray(gp.inducing.mean)
     assert -2 <= zeta.min() < -1.98
     assert 1.98 < zeta.max() <= 2
     assert abs(z.std() - 0.05) < 4 * 0.05 / np.sqrt(2 * z.size)
@@ -165,7 +221,9 @@ class Mixing(eqx.Module):
 def test_any_differentiable_emission(tmp_path):
     record = saturating_drive(80)
     model = prssm.PRSSM("paper", **(SMALL | {"emission": magnitude})).fit(record)
-    assert (model.simulate(record).samples.mean(axis=0) > model.scaler_.y_mean - 3 * model.scaler_.y_std).all()
+    assert (
+        model.simulate(record).samples.mean(axis=0) > model.scaler_.y_mean - 3 * model.scaler_.y_std
+    ).all()
     path = model.save(tmp_path / "m.prssm")
     with pytest.raises(ModelFileError, match=r"prssm\.load\(path, emission=\.\.\.\)"):
         prssm.load(path)
@@ -181,12 +239,17 @@ def test_an_emission_with_arrays_is_trained():
 
 def test_an_emission_is_never_silently_ignored():
     """The default preset starts from a linear model, which has an emission of its own."""
-    with pytest.raises(OptionError, match=r"option start: expected 'random' with mean='linear' and emission=.*magnitude"):
+    with pytest.raises(
+        OptionError,
+        match=r"option start: expected 'random' with mean='linear' and emission=.*magnitude",
+    ):
         prssm.PRSSM(emission=magnitude).fit(saturating_drive(80))
 
 
 def test_an_emission_of_the_wrong_shape_is_refused():
-    with pytest.raises(OptionError, match=r"emission: expected .* a state \(2,\) to an output \(1,\), got .*\(2,\)"):
+    with pytest.raises(
+        OptionError, match=r"emission: expected .* a state \(2,\) to an output \(1,\), got .*\(2,\)"
+    ):
         prssm.PRSSM("paper", **(SMALL | {"emission": lambda x: x})).fit(saturating_drive(80))
 
 
@@ -204,11 +267,14 @@ def test_any_differentiable_kernel(kernel):
     assert np.isfinite(model.simulate(saturating_drive(50)).mean).all()
 
 
-@pytest.mark.parametrize(("options", "message"), [
-    ({"horizon": 100}, "80 rows are too short for sub-trajectories of horizon=100"),
-    ({"latent_dim": 1}, "latent_dim: expected at least 2, the number of outputs"),
-    ({"recognition_window": 31}, "recognition_window: expected at most horizon=30"),
-])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"horizon": 100}, "80 rows are too short for sub-trajectories of horizon=100"),
+        ({"latent_dim": 1}, "latent_dim: expected at least 2, the number of outputs"),
+        ({"recognition_window": 31}, "recognition_window: expected at most horizon=30"),
+    ],
+)
 def test_structures_that_cannot_work_are_named(options, message):
     record = saturating_drive(80)
     two = prssm.Record(record.u, np.column_stack([record.y, record.y**2]))
@@ -237,12 +303,16 @@ class StopAfter:
 
 
 def test_interrupted_and_resumed_is_the_same_model(tmp_path):
-    record, options, file = saturating_drive(80), SMALL | {"iterations": 30}, tmp_path / "c"
+    record = saturating_drive(80)
+    options = SMALL | {"iterations": 30}
+    file = tmp_path / "c"
     whole = prssm.PRSSM("paper", **options).fit(record)
     with pytest.raises(TrainingInterrupted):
         prssm.PRSSM("paper", **options).fit(record, checkpoint=file, progress=StopAfter(10))
     resumed = prssm.PRSSM("paper", **options).fit(record, checkpoint=file, resume=True)
-    for a, b in zip(jax.tree.leaves(whole.mixture_), jax.tree.leaves(resumed.mixture_), strict=True):
+    for a, b in zip(
+        jax.tree.leaves(whole.mixture_), jax.tree.leaves(resumed.mixture_), strict=True
+    ):
         np.testing.assert_array_equal(a, b)
     with pytest.raises(ModelFileError, match="other data or options"):
         prssm.PRSSM("paper", **(options | {"seed": 1})).fit(record, checkpoint=file, resume=True)

@@ -14,15 +14,29 @@ from prssm.models.prssm import selection
 from prssm.models.prssm.levels import Group, groups_of, levels_of
 from prssm.models.prssm.selection import NEAR, HeldOut, Trained, _stays, mixed
 
-SMALL = {"latent_dim": 2, "inducing": 8, "samples": 5, "batch": 4, "horizon": 30, "recognition_window": 8,
-         "recognition_hidden": 4, "restarts": 2, "iterations": 400,
-         "learning_rate": 0.05, "folds": 2, "fold_restarts": 1, "simulation_samples": 50}
+SMALL = {
+    "latent_dim": 2,
+    "inducing": 8,
+    "samples": 5,
+    "batch": 4,
+    "horizon": 30,
+    "recognition_window": 8,
+    "recognition_hidden": 4,
+    "restarts": 2,
+    "iterations": 400,
+    "learning_rate": 0.05,
+    "folds": 2,
+    "fold_restarts": 1,
+    "simulation_samples": 50,
+}
 
 
 def recording(length=200, bend=0.0, seed=0):
     """x+ = 0.8 x + 0.5 u + bend u^2: linear, or with a bend that no linear model can follow."""
     rng = np.random.default_rng(seed)
-    u, x, y = rng.uniform(-1, 1, length), 0.0, np.empty(length)
+    u = rng.uniform(-1, 1, length)
+    x = 0.0
+    y = np.empty(length)
     for t in range(length):
         y[t] = x + 0.02 * rng.normal()
         x = 0.8 * x + 0.5 * u[t] + bend * u[t] ** 2
@@ -30,31 +44,62 @@ def recording(length=200, bend=0.0, seed=0):
 
 
 def test_every_level_is_trained_on_all_data_and_on_every_fold():
-    groups = groups_of(levels_of("auto", 0.03), ["first", "second"], 8, 3, 4)
+    groups = groups_of(
+        levels_of("auto", 0.03), ["first", "second"], 8, fold_restarts=3, linear_models=4
+    )
     assert [(g.level.name, g.fold, g.count) for g in groups] == [
-        ("linear", None, 4), ("linear", "first", 4), ("linear", "second", 4),
-        ("held", None, 4), ("held", "first", 2), ("held", "second", 2),
-        ("held-correlated", None, 4), ("held-correlated", "first", 2), ("held-correlated", "second", 2),
-        ("free", None, 8), ("free", "first", 3), ("free", "second", 3),
-        ("correlated", None, 8), ("correlated", "first", 3), ("correlated", "second", 3)]
+        ("linear", None, 4),
+        ("linear", "first", 4),
+        ("linear", "second", 4),
+        ("held", None, 4),
+        ("held", "first", 2),
+        ("held", "second", 2),
+        ("held-correlated", None, 4),
+        ("held-correlated", "first", 2),
+        ("held-correlated", "second", 2),
+        ("free", None, 8),
+        ("free", "first", 3),
+        ("free", "second", 3),
+        ("correlated", None, 8),
+        ("correlated", "first", 3),
+        ("correlated", "second", 3),
+    ]
     covered = np.concatenate([np.arange(g.restarts.start, g.restarts.stop) for g in groups])
     np.testing.assert_array_equal(covered, np.arange(12 + 8 + 8 + 14 + 14))
 
 
-@pytest.mark.parametrize(("errors", "chosen"), [([1.0, 0.9, 0.5], 2), ([1.0, 0.99, 0.985], 0), ([np.nan, 2.0, 1.0], 2),
-                                                ([np.inf, 1.0, 1.01], 1), ([0.3, 0.3, 0.1], 2)])
+@pytest.mark.parametrize(
+    ("errors", "chosen"),
+    [
+        ([1.0, 0.9, 0.5], 2),
+        ([1.0, 0.99, 0.985], 0),
+        ([np.nan, 2.0, 1.0], 2),
+        ([np.inf, 1.0, 1.01], 1),
+        ([0.3, 0.3, 0.1], 2),
+    ],
+)
 def test_the_simplest_level_that_is_as_good_as_the_best_wins(errors, chosen):
     assert first_good(errors) == chosen
 
 
-@pytest.mark.parametrize(("errors", "chosen"), [([1.0, 0.9, 0.5], [2]), ([0.52, 0.6, 0.5], [0, 2]), ([np.inf, 2.0], [1]),
-                                                ([np.inf, np.inf], []), ([0.0, 5e-5, 1e-3], [0, 1])])
+@pytest.mark.parametrize(
+    ("errors", "chosen"),
+    [
+        ([1.0, 0.9, 0.5], [2]),
+        ([0.52, 0.6, 0.5], [0, 2]),
+        ([np.inf, 2.0], [1]),
+        ([np.inf, np.inf], []),
+        ([0.0, 5e-5, 1e-3], [0, 1]),
+    ],
+)
 def test_levels_as_good_as_the_best_are_mixed(errors, chosen):
     assert as_good(errors, NEAR) == chosen
 
 
 def test_one_stretch_does_not_decide_alone():
-    """Errors 1, 1 and 8 are typically 2, errors 3, 3, 3 typically 3, though the root mean square says the opposite."""
+    """Errors 1, 1 and 8 are typically 2, errors 3, 3, 3 typically 3, though the root mean square
+    says the opposite.
+    """
     worse_once = HeldOut([np.full((5, 1), error) for error in (1.0, -1.0, 8.0)], [])
     even = HeldOut([np.full((5, 1), 3.0)] * 3 + [np.full((2, 1), np.nan)], [])
     assert worse_once.typical == pytest.approx(2.0)
@@ -64,13 +109,18 @@ def test_one_stretch_does_not_decide_alone():
 
 
 def test_scores_count_what_was_measured():
-    held_out = HeldOut([np.array([[3.0], [np.nan]]), np.array([[-4.0]])], [np.array([[1.0], [1.0]]), np.array([[2.5]])])
+    held_out = HeldOut(
+        [np.array([[3.0], [np.nan]]), np.array([[-4.0]])],
+        [np.array([[1.0], [1.0]]), np.array([[2.5]])],
+    )
     assert held_out.rmse == pytest.approx(np.sqrt(12.5))
     assert held_out.inside == 0.5
 
 
 def test_a_run_that_is_lost_has_no_small_error():
-    lost = HeldOut([np.array([[0.1], [-np.inf]]), np.zeros((3, 1))], [np.ones((2, 1)), np.ones((3, 1))])
+    lost = HeldOut(
+        [np.array([[0.1], [-np.inf]]), np.zeros((3, 1))], [np.ones((2, 1)), np.ones((3, 1))]
+    )
     assert (lost.rmse, lost.typical) == (np.inf, np.inf)
 
 
@@ -109,7 +159,8 @@ def test_findings_say_what_was_decided(straight):
 
 def test_the_linear_level_keeps_its_mean_and_the_others_move(straight):
     """At the level 'linear' the prior is so strong that training moves nothing but noises."""
-    weights = straight.mixture_.models.transition.mean.weight[-2:]  # the simplest level's members come last
+    # the simplest level's members come last
+    weights = straight.mixture_.models.transition.mean.weight[-2:]
     system = prssm.LinearSSM(order=1).fit(recording()).system_
     pole = np.linalg.eigvals(system.A)[0].real
     assert min(abs(weight[0, 0] - pole) for weight in weights) < 0.02
@@ -123,13 +174,24 @@ def test_a_bent_system_is_not_kept_linear(straight):
 
 
 def test_held_near_its_start_a_model_still_learns_that_its_noise_is_correlated():
-    """Noise with lag-one correlation r = 0.8, which n samples tell with standard error sqrt((1 - r^2) / n)."""
-    rng, length = np.random.default_rng(3), 400
-    u, clean, noise = rng.uniform(-1, 1, length), np.zeros(length), np.zeros(length)
+    """Noise with lag-one correlation r = 0.8, which n samples tell with standard error sqrt((1 -
+    r^2) / n).
+    """
+    rng = np.random.default_rng(3)
+    length = 400
+    u = rng.uniform(-1, 1, length)
+    clean = np.zeros(length)
+    noise = np.zeros(length)
     for t in range(1, length):
         clean[t] = 0.7 * clean[t - 1] + 0.5 * u[t - 1]
         noise[t] = 0.8 * noise[t - 1] + 0.12 * rng.normal()
-    quiet = {"complexity": "held-correlated", "folds": 0, "latent_dim": 1, "learning_rate": 0.02, "iterations": 1000}
+    quiet = {
+        "complexity": "held-correlated",
+        "folds": 0,
+        "latent_dim": 1,
+        "learning_rate": 0.02,
+        "iterations": 1000,
+    }
     model = prssm.PRSSM(**SMALL | quiet).fit(prssm.Record(u, clean + noise))
     assert model.level_ == "held-correlated"
     correlation = np.asarray(model.mixture_.models.correlation)[0, 0]
@@ -145,20 +207,33 @@ def test_of_long_held_out_stretches_only_the_beginning_is_run(monkeypatch):
             return np.array([group.restarts.start])
 
         def mixture(self, members):
-            return SimpleNamespace(run=lambda u, y, count, seed: Simulated(np.zeros((len(u), 1)), np.ones((len(u), 1))))
+            return SimpleNamespace(
+                run=lambda u, y, count, seed: Simulated(np.zeros((len(u), 1)), np.ones((len(u), 1)))
+            )
 
     monkeypatch.setattr(selection, "_STRETCH", 70)
     fold = SimpleNamespace(held_out_records=[recording(100), recording(50)])
     level = levels_of("linear", 1.0)[0]
-    trained = Still(None, None, [Group(level, None, slice(0, 1)), Group(level, fold, slice(1, 2))], 1, 0.1, 8, "step")
+    trained = Still(
+        None,
+        None,
+        [Group(level, None, slice(0, 1)), Group(level, fold, slice(1, 2))],
+        1,
+        0.1,
+        8,
+        "step",
+    )
     errors = trained.held_out(level, 0).errors
     np.testing.assert_array_equal(errors[0], recording(100).y[:70])
     np.testing.assert_array_equal(errors[1], recording(50).y)
 
 
 def test_a_final_model_that_runs_away_from_its_training_data_is_no_candidate():
-    """Errors of exactly the limit stay; missing values say nothing; a run that is not finite has run away."""
-    y, limit = np.array([[1.0, np.nan], [-1.0, np.nan], [np.nan, np.nan]]), np.array([2.0, 0.5])
+    """Errors of exactly the limit stay; missing values say nothing; a run that is not finite has
+    run away.
+    """
+    y = np.array([[1.0, np.nan], [-1.0, np.nan], [np.nan, np.nan]])
+    limit = np.array([2.0, 0.5])
     assert _stays(y, np.where(np.isnan(y), 5.0, y - 2.0), limit)
     assert not _stays(y, np.where(np.isnan(y), 5.0, y - 2.1), limit)
     assert not _stays(y, np.full((3, 2), np.nan), limit)
@@ -172,23 +247,36 @@ class Runaway(Trained):
 
     def mixture(self, members):
         mixture = super().mixture(members)
-        groups = [group for group in self.groups if group.level.name in self.lost and group.fold is None]
-        if any(set(members) <= set(range(group.restarts.start, group.restarts.stop)) for group in groups):
+        groups = [
+            group for group in self.groups if group.level.name in self.lost and group.fold is None
+        ]
+        if any(
+            set(members) <= set(range(group.restarts.start, group.restarts.stop))
+            for group in groups
+        ):
             mean = mixture.models.transition.mean
-            mixture = eqx.tree_at(lambda m: m.models.transition.mean.bias, mixture, mean.bias + 100.0)
+            mixture = eqx.tree_at(
+                lambda m: m.models.transition.mean.bias, mixture, mean.bias + 100.0
+            )
         return mixture
 
 
-def test_the_best_level_on_held_out_stretches_is_not_chosen_if_its_final_models_run_away(monkeypatch):
+def test_the_best_level_on_held_out_stretches_is_not_chosen_if_its_final_models_run_away(
+    monkeypatch,
+):
     monkeypatch.setattr(prssm_estimator, "Trained", Runaway)
     model = prssm.PRSSM(**SMALL | {"iterations": 100}).fit(recording())
-    assert model.held_out_["linear"]["typical"] == min(score["typical"] for score in model.held_out_.values())
+    assert model.held_out_["linear"]["typical"] == min(
+        score["typical"] for score in model.held_out_.values()
+    )
     assert "linear" not in model.level_.split("+")
     assert model.steady_
     assert "Warning" not in dict(model.findings())
 
 
-def test_where_all_models_run_away_held_out_errors_decide_and_the_user_is_warned(monkeypatch, tmp_path):
+def test_where_all_models_run_away_held_out_errors_decide_and_the_user_is_warned(
+    monkeypatch, tmp_path
+):
     monkeypatch.setattr(Runaway, "lost", [level.name for level in levels_of("auto", 1.0)])
     monkeypatch.setattr(prssm_estimator, "Trained", Runaway)
     model = prssm.PRSSM(**SMALL | {"iterations": 20}).fit(recording())

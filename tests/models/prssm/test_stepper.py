@@ -17,27 +17,52 @@ from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.stepping.plain_step import PlainStep
 from prssm.models.prssm.stepping.stepper import Stepper
 
-SCALER = Scaler(np.array([3.0]), np.array([2.0]), np.array([-1.0]), np.array([5.0]))
-EMISSIONS = {"selector": Selector(1), "linear": LinearEmission(np.array([[0.5, -1.0]]), np.array([[0.3]]), np.array([0.2])),
-             "own": build_emission(lambda x: jnp.tanh(x[:1]), 2, 1, 1)}
+SCALER = Scaler(np.array([3.0]), np.array([2.0]), np.array([-1.0]), y_std=np.array([5.0]))
+EMISSIONS = {
+    "selector": Selector(1),
+    "linear": LinearEmission(np.array([[0.5, -1.0]]), np.array([[0.3]]), np.array([0.2])),
+    "own": build_emission(lambda x: jnp.tanh(x[:1]), 2, 1, input_dim=1),
+}
 
 
 def make_mixture(kernel="squared-exponential", mean="linear", emission="selector", shared=False):
     """Two members, of which the first is the best."""
     with double_precision():
-        transitions = [make_transition(2, 1, 4, kernel, mean, seed, covariance="full", shared=shared) for seed in (0, 1)]
-        members = [StateSpaceModel(transition, EMISSIONS[emission], None, np.log([0.1]), np.zeros(1))
-                   for transition in transitions]
-        return Mixture(jax.tree.map(lambda *leaves: jnp.stack(leaves), *members), 0, "trajectory"), transitions[0]
+        transitions = [
+            make_transition(
+                2, 1, 4, kernel=kernel, mean=mean, seed=seed, covariance="full", shared=shared
+            )
+            for seed in (0, 1)
+        ]
+        members = [
+            StateSpaceModel(
+                transition,
+                EMISSIONS[emission],
+                None,
+                log_output_std=np.log([0.1]),
+                noise_memory=np.zeros(1),
+            )
+            for transition in transitions
+        ]
+        return Mixture(
+            jax.tree.map(lambda *leaves: jnp.stack(leaves), *members), 0, "trajectory"
+        ), transitions[0]
 
 
-@pytest.mark.parametrize(("kernel", "mean", "emission", "shared"), [
-    ("squared-exponential", "linear", "linear", False), ("squared-exponential", "identity", "selector", True),
-    ("matern32", "zero", "linear", False), ("squared-exponential", "zero", "own", False)])
+@pytest.mark.parametrize(
+    ("kernel", "mean", "emission", "shared"),
+    [
+        ("squared-exponential", "linear", "linear", False),
+        ("squared-exponential", "identity", "selector", True),
+        ("matern32", "zero", "linear", False),
+        ("squared-exponential", "zero", "own", False),
+    ],
+)
 def test_it_is_the_transition_and_the_emission_in_physical_units(kernel, mean, emission, shared):
-    mixture, best = make_mixture(kernel, mean, emission, shared)
+    mixture, best = make_mixture(kernel, mean, emission, shared=shared)
     rng = np.random.default_rng(0)
-    x, u = rng.normal(size=(2, 3)), rng.normal(size=(1, 3))
+    x = rng.normal(size=(2, 3))
+    u = rng.normal(size=(1, 3))
     step = Stepper(mixture, SCALER)(x, 3.0 + 2.0 * u)
     with double_precision():
         expected, variance = jax.jit(lambda: best.condition()(x, u))()
@@ -52,8 +77,10 @@ def test_it_is_the_transition_and_the_emission_in_physical_units(kernel, mean, e
 @pytest.mark.parametrize("kernel", ["squared-exponential", "matern32"])
 def test_one_state_is_a_column(kernel):
     stepper = Stepper(make_mixture(kernel)[0], SCALER)
-    x, u = np.array([[0.3], [-0.2]]), np.array([[4.0]])
-    one, column = stepper(x[:, 0], u[:, 0]), stepper(x, u)
+    x = np.array([[0.3], [-0.2]])
+    u = np.array([[4.0]])
+    one = stepper(x[:, 0], u[:, 0])
+    column = stepper(x, u)
     for a, b in zip(one, column, strict=True):
         assert a.shape == b.shape[:1]
         np.testing.assert_array_equal(a, b[:, 0])
@@ -63,8 +90,15 @@ def test_the_variance_has_the_floor_of_the_transition():
     """With W too large, k_xx - |a|^2 is negative at the inducing inputs."""
     with double_precision():
         exact = jax.jit(Transition.condition)(make_transition(2, 1, 4))
-        gp = Posterior(exact.gp.kernel, exact.gp.zeta, 1.3 * exact.gp.white, exact.gp.mean, exact.gp.spread)
-        dynamics, at = Dynamics(gp, exact.mean, exact.process_var), np.asarray(exact.gp.zeta[0].T)
+        gp = Posterior(
+            exact.gp.kernel,
+            exact.gp.zeta,
+            1.3 * exact.gp.white,
+            mean=exact.gp.mean,
+            spread=exact.gp.spread,
+        )
+        dynamics = Dynamics(gp, exact.mean, exact.process_var)
+        at = np.asarray(exact.gp.zeta[0].T)
         _, variance = dynamics(at[:2], at[2:])
         _, std, _ = PlainStep.where_possible(dynamics, Selector(1), 1)(at[:2], at[2:])
     np.testing.assert_allclose(std, np.sqrt(variance), rtol=1e-9)
@@ -80,10 +114,22 @@ def stepper():
     return Stepper(make_mixture()[0], SCALER)
 
 
-@pytest.mark.parametrize(("x", "u"), [((3,), (1,)), ((2, 4), (1, 1)), ((2,), (1, 1)), ((2,), ()), ((), (1,)),
-                                      ((2, 1, 1), (1, 1, 1))])
+@pytest.mark.parametrize(
+    ("x", "u"),
+    [
+        ((3,), (1,)),
+        ((2, 4), (1, 1)),
+        ((2,), (1, 1)),
+        ((2,), ()),
+        ((), (1,)),
+        ((2, 1, 1), (1, 1, 1)),
+    ],
+)
 def test_arrays_that_do_not_fit_are_named(stepper, x, u):
-    with pytest.raises(DataError, match=r"step: expected a state \(2,\) and an input \(1,\), or \(2, B\) and \(1, B\), got"):
+    with pytest.raises(
+        DataError,
+        match=r"step: expected a state \(2,\) and an input \(1,\), or \(2, B\) and \(1, B\), got",
+    ):
         stepper(np.zeros(x), np.zeros(u))
     with pytest.raises(DataError, match="start: expected 1 inputs and 1 outputs, got 2 and 1"):
         stepper.start(np.zeros((3, 2)), np.zeros((3, 1)))

@@ -1,4 +1,6 @@
-"""REVARB as a user meets it: it learns, survives an interruption, and starts from what was measured."""
+"""REVARB as a user meets it: it learns, survives an interruption, and starts from what was
+measured.
+"""
 
 import numpy as np
 import pytest
@@ -68,7 +70,8 @@ class Interrupting(Silent):
 def test_an_interrupted_fit_resumes_to_the_same_model(monkeypatch, tmp_path):
     monkeypatch.setattr(legs, "LEG", 3)
     options = SMALL | {"fixed_iterations": 3, "iterations": 6, "least_gain": 0.0}
-    record, file = tank(100, 0), tmp_path / "revarb.ckpt"
+    record = tank(100, 0)
+    file = tmp_path / "revarb.ckpt"
     whole = prssm.REVARB(**options).fit(record).simulate(record)
     with pytest.raises(TrainingInterrupted, match="iteration 6 of 9"):
         prssm.REVARB(**options).fit(record, checkpoint=file, progress=Interrupting())
@@ -89,9 +92,12 @@ def test_first_state_recovers_a_linear_map_and_its_error():
     record = prssm.Record(random.normal(size=3000), random.normal(size=3000))
     q_mean = (2.0 * record.y + 0.1 * random.normal(size=(3000, 1)))[None]
     first = FirstState.fit([record], q_mean, np.full(q_mean.shape, 0.05), lags=2, samples=4)
-    y, u = random.normal(size=(4, 1)), random.normal(size=(4, 1))
+    y = random.normal(size=(4, 1))
+    u = random.normal(size=(4, 1))
     state = first(y, u, measured=True)
-    np.testing.assert_allclose(state.mean, [2.0 * y[1, 0], 2.0 * y[0, 0]], atol=5 * 0.1 * np.sqrt(9 / 3000) * 2)
+    np.testing.assert_allclose(
+        state.mean, [2.0 * y[1, 0], 2.0 * y[0, 0]], atol=5 * 0.1 * np.sqrt(9 / 3000) * 2
+    )
     np.testing.assert_allclose(np.sqrt(np.diag(state.covariance)), np.hypot(0.1, 0.05), rtol=0.05)
     unknown = first(y, u, measured=False)
     np.testing.assert_allclose(np.diag(unknown.covariance), 4.0 + 0.1**2 + 0.05**2, rtol=0.15)

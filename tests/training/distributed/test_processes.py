@@ -1,4 +1,6 @@
-"""Two processes over loopback train the model that one trains, and the loss of one loses nothing."""
+"""Two processes over loopback train the model that one trains, and the loss of one loses
+nothing.
+"""
 
 import re
 import socket
@@ -22,19 +24,29 @@ def alone():
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int], list[str]]:
-    """The folder in which two processes have worked, their exit codes and what they said on standard error."""
+    """The folder in which two processes have worked, their exit codes and what they said on
+    standard error.
+    """
     folder = tmp_path_factory.mktemp("pair")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    started = [subprocess.Popen([sys.executable, joined_run.__file__, folder, port, str(process)], text=True,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for process in (0, 1)]
+    started = [
+        subprocess.Popen(
+            [sys.executable, joined_run.__file__, folder, port, str(process)],
+            text=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        for process in (0, 1)
+    ]
     said = [process.communicate(timeout=300)[1] for process in started]
     return folder, [process.returncode for process in started], said
 
 
 def close(model, other) -> None:
-    (_, arrays), (_, others) = model._state(), other._state()
+    (_, arrays) = model._state()
+    (_, others) = other._state()
     for name, array in arrays.items():
         np.testing.assert_allclose(others[name], array, rtol=1e-7, atol=1e-9, err_msg=name)
 
@@ -49,7 +61,10 @@ def test_only_process_0_writes_files(pair):
 
 
 def test_all_start_from_what_process_0_has_whatever_its_shape(pair):
-    assert [(pair[0] / f"told{process}.txt").read_text() for process in (0, 1)] == ["[7, 7]", "[7, 7]"]
+    assert [(pair[0] / f"told{process}.txt").read_text() for process in (0, 1)] == [
+        "[7, 7]",
+        "[7, 7]",
+    ]
 
 
 def test_a_lost_process_ends_the_run_with_one_line(pair):
@@ -57,14 +72,18 @@ def test_a_lost_process_ends_the_run_with_one_line(pair):
     assert codes == [5, 9]
     lines = [line for line in said[0].splitlines() if "prssm" in line]
     assert len(lines) == 1, said[0]
-    assert re.search(rf"a process was lost .*training stopped at iteration {joined_run.LOST_AT} of 20; resume from .*lost0",
-                     lines[0])
+    assert re.search(
+        rf"a process was lost .*training stopped at iteration {joined_run.LOST_AT} of 20; resume "
+        r"from .*lost0",
+        lines[0],
+    )
     assert "Traceback" not in said[0]
 
 
 def test_the_saved_run_goes_on_with_another_number_of_processes(pair, alone):
     resumed = prssm.PRSSM("paper", **joined_run.TINY).fit(
-        joined_run.log(), checkpoint=pair[0] / "lost0.checkpoint", resume=True)
+        joined_run.log(), checkpoint=pair[0] / "lost0.checkpoint", resume=True
+    )
     close(alone, resumed)
 
 
@@ -76,12 +95,17 @@ class FakeStore:
         self.other = other
         monkeypatch.setattr(store, "count", lambda: 2)
         monkeypatch.setattr(store, "put", self.texts.__setitem__)
-        monkeypatch.setattr(store, "get", lambda key, wait_seconds=0.0: self.texts.get(key, self.other))
+        monkeypatch.setattr(
+            store, "get", lambda key, wait_seconds=0.0: self.texts.get(key, self.other)
+        )
 
 
 def test_processes_of_other_versions_are_refused(monkeypatch):
     FakeStore(monkeypatch, "prssm 0.0.1 and jax 0.1")
-    with pytest.raises(ProcessError, match=r"versions: expected the same.*'prssm 0.0.1 and jax 0.1' in process 1 and"):
+    with pytest.raises(
+        ProcessError,
+        match=r"versions: expected the same.*'prssm 0.0.1 and jax 0.1' in process 1 and",
+    ):
         processes.agree("versions", "prssm 2 and jax 3")
 
 
@@ -90,10 +114,16 @@ def test_processes_of_the_same_versions_agree(monkeypatch):
     processes.agree("versions", "prssm 2 and jax 3")
 
 
-@pytest.mark.parametrize(("text", "shown"), [
-    ("UNKNOWN: Gloo all-reduce failed: [a/pair.cc:547] Connection closed by peer [::1]:5", r"lost \(Connection closed by"),
-    ("UNAVAILABLE: NCCL operation failed", "NCCL"),
-])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "UNKNOWN: Gloo all-reduce failed: [a/pair.cc:547] Connection closed by peer [::1]:5",
+            r"lost \(Connection closed by",
+        ),
+        ("UNAVAILABLE: NCCL operation failed", "NCCL"),
+    ],
+)
 def test_errors_of_the_transport_mean_a_loss(monkeypatch, text, shown):
     monkeypatch.setattr(store, "count", lambda: 2)
     monkeypatch.setattr(store, "last_words", lambda: None)
@@ -107,12 +137,15 @@ def test_other_errors_stay_what_they_are(monkeypatch):
         raise ValueError("incompatible shapes")
 
 
-@pytest.mark.parametrize(("words", "message"), [
-    (("here",), "coordinator: expected host:port"),
-    (("a:1", 2), "how many processes there are and which one"),
-    (("a:1", 2, 2), "process: expected 0 to 1, got 2"),
-    (("a:1", 0, 0), "processes: expected at least 1, got 0"),
-])
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("here",), "coordinator: expected host:port"),
+        (("a:1", 2), "how many processes there are and which one"),
+        (("a:1", 2, 2), "process: expected 0 to 1, got 2"),
+        (("a:1", 0, 0), "processes: expected at least 1, got 0"),
+    ],
+)
 def test_words_that_cannot_be_meant(words, message):
     with pytest.raises(OptionError, match=message):
         processes.join(*words)

@@ -13,7 +13,9 @@ class Ended(Exception):
 
 @pytest.fixture
 def texts(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """The store as process 0 of two sees it, at a hundred times the pace; the end of the process is an exception."""
+    """The store as process 0 of two sees it, at a hundred times the pace; the end of the process is
+    an exception.
+    """
     found: dict[str, str] = {}
     monkeypatch.setattr(store, "count", lambda: 2)
     monkeypatch.setattr(store, "put", found.__setitem__)
@@ -33,7 +35,9 @@ def texts(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def test_silence_saves_the_run_and_ends_it(texts, capsys):
     with watch.rescued_by(lambda words: f"{words}; saved"), pytest.raises(Ended, match="2"):
         watch._watch()
-    assert capsys.readouterr().err == "prssm: process 1 was lost: no sign of life for 0.2 s; saved\n"
+    assert (
+        capsys.readouterr().err == "prssm: process 1 was lost: no sign of life for 0.2 s; saved\n"
+    )
     assert int(texts["alive/0"]) >= 10
     assert texts["ended/0"].endswith("saved")
 

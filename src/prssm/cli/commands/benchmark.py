@@ -1,4 +1,6 @@
-"""`prssm benchmark`: methods x data sets x seeds under the paper's protocol, beside the published figures."""
+"""`prssm benchmark`: methods x data sets x seeds under the paper's protocol, beside the published
+figures.
+"""
 
 import shlex
 from collections.abc import Sequence
@@ -18,31 +20,71 @@ Count = Annotated[int, Parameter(validator=validators.Number(gte=1))]
 
 def benchmark(
     *,
-    methods: Annotated[Words, Parameter(help="Methods, each with options if wanted: prssm:scheme=full,iterations=500. The "
-                                        "constant and the linear row are always there. Default: all methods.")] = None,
-    datasets: Annotated[Words, Parameter(help="Data sets by name. Default: the paper's five.")] = None,
+    methods: Annotated[
+        Words,
+        Parameter(
+            help="Methods, each with options if wanted: prssm:scheme=full,iterations=500. The "
+            "constant and the linear row are always there. Default: all methods."
+        ),
+    ] = None,
+    datasets: Annotated[
+        Words, Parameter(help="Data sets by name. Default: the paper's five.")
+    ] = None,
     seeds: Annotated[Count, Parameter(help="How many seeds: 5 means 0 to 4.")] = 5,
-    out: Annotated[Path, Parameter(help="Folder of the results; what is recorded there is not run again.")] = Path("runs"),
-    preset: Annotated[str | None, Parameter(help="Start from this preset, for the methods that have it.")] = None,
-    settings: Annotated[Words, Parameter(name="--set", help="key=value for every method with that option, "
-                                         "method.key=value for one method.")] = None,
-    paper_settings: Annotated[Words, Parameter(name="--settings", help="Besides the paper's main table (normalised data, "
-                                               "moment matching) those of its supplement: unnormalised-mean, "
-                                               "unnormalised-moments, normalised-mean, or all.")] = None,
-    figures: Annotated[Words, Parameter(help="Figures of the paper to run and draw: untrained-vs-trained, recognition, "
-                                        "drives-methods, full-vs-stochastic, or all.")] = None,
-    workers: Annotated[Count, Parameter(help="Local processes to spread the experiments over.")] = 1,
-    dask: Annotated[str | None, Parameter(help="Address of a dask scheduler to spread the experiments over.")] = None,
-    retry_failed: Annotated[bool, Parameter(negative="", help="Run failed experiments again.")] = False,
-    report_only: Annotated[bool, Parameter(negative="", help="Run nothing: tables and pages of what is recorded; the "
-                                           "rest is shown as missing.")] = False,
-    docs: Annotated[Path | None, Parameter(help="Also write the results page here, e.g. docs/results.md.")] = None,
+    out: Annotated[
+        Path, Parameter(help="Folder of the results; what is recorded there is not run again.")
+    ] = Path("runs"),
+    preset: Annotated[
+        str | None, Parameter(help="Start from this preset, for the methods that have it.")
+    ] = None,
+    settings: Annotated[
+        Words,
+        Parameter(
+            name="--set",
+            help="key=value for every method with that option, method.key=value for one method.",
+        ),
+    ] = None,
+    paper_settings: Annotated[
+        Words,
+        Parameter(
+            name="--settings",
+            help="Besides the paper's main table (normalised data, "
+            "moment matching) those of its supplement: unnormalised-mean, "
+            "unnormalised-moments, normalised-mean, or all.",
+        ),
+    ] = None,
+    figures: Annotated[
+        Words,
+        Parameter(
+            help="Figures of the paper to run and draw: untrained-vs-trained, recognition, "
+            "drives-methods, full-vs-stochastic, or all."
+        ),
+    ] = None,
+    workers: Annotated[
+        Count, Parameter(help="Local processes to spread the experiments over.")
+    ] = 1,
+    dask: Annotated[
+        str | None, Parameter(help="Address of a dask scheduler to spread the experiments over.")
+    ] = None,
+    retry_failed: Annotated[
+        bool, Parameter(negative="", help="Run failed experiments again.")
+    ] = False,
+    report_only: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            help="Run nothing: tables and pages of what is recorded; the rest is shown as missing.",
+        ),
+    ] = False,
+    docs: Annotated[
+        Path | None, Parameter(help="Also write the results page here, e.g. docs/results.md.")
+    ] = None,
     quiet: Annotated[bool, Parameter(negative="", help="No progress, no tables.")] = False,
 ) -> None:
     """Train and score methods on data sets, and set the figures beside the published ones.
 
-    Each finished experiment is one line of OUT/experiments.jsonl. A repeated command runs only what is missing there, then
-    writes OUT/report.html, OUT/results.md and OUT/experiments.csv.
+    Each finished experiment is one line of OUT/experiments.jsonl. A repeated command runs only what
+    is missing there, then writes OUT/report.html, OUT/results.md and OUT/experiments.csv.
     """
     from prssm.evaluation.benchmark.plan import chosen_settings, chosen_variants, in_setting
     from prssm.evaluation.jobs.results import Results
@@ -52,20 +94,42 @@ def benchmark(
     results = Results(out)
     variants = chosen_variants(methods, preset, settings or ())
     asked = chosen_settings(paper_settings)
-    planned, plans = _plan(variants, datasets, seeds, figures, preset, settings or ())
-    told = Benchmark(planned, plans, results, _command_line(locals()),
-                     [(setting, in_setting(planned, setting)) for setting in asked])
+    planned, plans = _plan(
+        variants, datasets, seeds, figures=figures, preset=preset, settings=settings or ()
+    )
+    told = Benchmark(
+        planned,
+        plans,
+        results,
+        command=_command_line(locals()),
+        settings=[(setting, in_setting(planned, setting)) for setting in asked],
+    )
     if not report_only:
-        _run(told.experiments(), results, workers=workers, dask=dask, retry_failed=retry_failed, quiet=quiet)
+        _run(
+            told.experiments(),
+            results,
+            workers=workers,
+            dask=dask,
+            retry_failed=retry_failed,
+            quiet=quiet,
+        )
     written = write_pages(out, told, docs)
     if not quiet:
         _print(told)
         print(f"written: {', '.join(str(path) for path in [results.path, *written])}")
 
 
-def _plan(variants: "Sequence[Variant]", datasets: list[str] | None, seeds: int, figures: list[str] | None,
-          preset: str | None, settings: Sequence[str]) -> "tuple[list[Experiment], list[FigurePlan]]":
-    """All experiments of tables and figures; every name is known and every data set there before anything runs."""
+def _plan(
+    variants: "Sequence[Variant]",
+    datasets: list[str] | None,
+    seeds: int,
+    figures: list[str] | None,
+    preset: str | None,
+    settings: Sequence[str],
+) -> "tuple[list[Experiment], list[FigurePlan]]":
+    """All experiments of tables and figures; every name is known and every data set there before
+    anything runs.
+    """
     from prssm.evaluation.benchmark.figure_plans import FIGURES, figure_datasets, plan_figure
     from prssm.evaluation.benchmark.plan import chosen_datasets, experiments, variant_of
 
@@ -78,7 +142,7 @@ def _plan(variants: "Sequence[Variant]", datasets: list[str] | None, seeds: int,
     if not names:
         return planned, []
     ours = variant_of("prssm", preset, settings)
-    return planned, [plan_figure(name, ours, variants, seeds) for name in names]
+    return planned, [plan_figure(name, ours, variants, seeds=seeds) for name in names]
 
 
 def _run(planned: "Sequence[Experiment]", results: "Results", *, quiet: bool, **where: Any) -> None:
@@ -113,11 +177,21 @@ def _check_page_name(docs: Path | None) -> None:
 
 
 def _command_line(given: dict[str, Any]) -> str:
-    """The command that gives these results, for the page; how it was spread over machines does not belong to it."""
+    """The command that gives these results, for the page; how it was spread over machines does not
+    belong to it.
+    """
     words = ["prssm", "benchmark"]
-    for option, name in (("--methods", "methods"), ("--datasets", "datasets"), ("--seeds", "seeds"), ("--out", "out"),
-                         ("--preset", "preset"), ("--set", "settings"), ("--settings", "paper_settings"),
-                         ("--figures", "figures"), ("--docs", "docs")):
+    for option, name in (
+        ("--methods", "methods"),
+        ("--datasets", "datasets"),
+        ("--seeds", "seeds"),
+        ("--out", "out"),
+        ("--preset", "preset"),
+        ("--set", "settings"),
+        ("--settings", "paper_settings"),
+        ("--figures", "figures"),
+        ("--docs", "docs"),
+    ):
         value = given[name]
         if value is not None:
             words += [option, *(value if isinstance(value, list) else [str(value)])]

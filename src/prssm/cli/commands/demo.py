@@ -9,7 +9,12 @@ from prssm.cli.outputs import MODEL, REPORT, checked_name
 
 DEMO_SET = "drives_sim"
 DEMO_OPTIONS: dict[str, Any] = {  # the one place to change what the demo fits
-    "preset": "paper", "restarts": 4, "iterations": 400, "samples": 10, "horizon": 50, "seed": 0,
+    "preset": "paper",
+    "restarts": 4,
+    "iterations": 400,
+    "samples": 10,
+    "horizon": 50,
+    "seed": 0,
 }
 
 
@@ -21,7 +26,8 @@ def demo(
 ) -> None:
     """Fit a PR-SSM to simulated electric drives, compare it with simple models and write a report.
 
-    Two motors move a belt; the sensor reports only the magnitude of the speed, so that its sign is a hidden state.
+    Two motors move a belt; the sensor reports only the magnitude of the speed, so that its sign is
+    a hidden state.
     """
     checked_name(report, REPORT, "--report")
     if out is not None:
@@ -37,10 +43,19 @@ def demo(
     train, test = (as_records(part) for part in catalogue.load(DEMO_SET))
     model = PRSSM(**DEMO_OPTIONS).fit(train, progress=wants_progress(quiet))
     comparison = compare(model, train, test)
-    print_table(score_table(comparison.rows, title=f"{DEMO_SET}: free run, {comparison.runs[0].label}"))
+    print_table(
+        score_table(comparison.rows, title=f"{DEMO_SET}: free run, {comparison.runs[0].label}")
+    )
     if model.training_ is not None:
         print(f"training: {model.training_.summary()}")
     if out is not None:
         print(f"model: {model.save(out)}")
-    write_report(report, model, comparison.runs, comparison.baselines, title="prssm demo", data=DEMO_SET)
+    write_report(
+        report,
+        model,
+        comparison.runs,
+        baselines=comparison.baselines,
+        title="prssm demo",
+        data=DEMO_SET,
+    )
     print(f"report: {report}")

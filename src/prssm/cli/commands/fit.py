@@ -21,10 +21,20 @@ if TYPE_CHECKING:
 
 
 def fit(
-    *data: Annotated[str, Parameter(help="CSV, Parquet, MAT or NPZ file(s), one an experiment, or the name of a data set.")],
+    *data: Annotated[
+        str,
+        Parameter(
+            help="CSV, Parquet, MAT or NPZ file(s), one an experiment, or the name of a data set."
+        ),
+    ],
     settings: Annotated[Settings, Parameter(name="*")] = Settings(),  # noqa: B008 - frozen
-    **options: Annotated[str, Parameter(
-        help="Any option of the method, e.g. --latent-dim 4 --restarts 8 --seed 1; `prssm methods prssm` explains them.")],
+    **options: Annotated[
+        str,
+        Parameter(
+            help="Any option of the method, e.g. --latent-dim 4 --restarts 8 --seed 1; `prssm "
+            "methods prssm` explains them."
+        ),
+    ],
 ) -> None:
     """Learn a model from a log and write it to a file.
 
@@ -44,12 +54,19 @@ def fit(
     if many.leads(merged):
         _prepare(checkpoint, merged["resume"])
     try:
-        model.fit(source, progress=wants_progress(merged["quiet"]), checkpoint=checkpoint, resume=merged["resume"],
-                  devices=devices)
+        model.fit(
+            source,
+            progress=wants_progress(merged["quiet"]),
+            checkpoint=checkpoint,
+            resume=merged["resume"],
+            devices=devices,
+        )
     except TrainingInterrupted as error:
         raise TrainingInterrupted(f"{error}; the same command with --resume goes on") from error
     except ProcessError as error:
-        raise ProcessError(f"{error}; with --resume it goes on, on any number of devices") from error
+        raise ProcessError(
+            f"{error}; with --resume it goes on, on any number of devices"
+        ) from error
     many.part(merged)
     if not many.leads(merged):
         return
@@ -57,18 +74,22 @@ def fit(
     checkpoint.unlink(missing_ok=True)
     if merged["quiet"] and report is None:
         return
-    _tell(model, train, test, merged, out, report)
+    _tell(model, train, test, merged=merged, out=out, report=report)
 
 
 def build(method_name: str, preset: str, options: dict[str, Any]) -> Estimator:
-    """The unfitted estimator; a misspelt option is compared with those of the method and of the command."""
+    """The unfitted estimator; a misspelt option is compared with those of the method and of the
+    command.
+    """
     from prssm.models.registry import method
 
     kind = method(method_name)
     for name in options:
         if name not in kind.Config.names():
             known = [*kind.Config.names(), *SETTINGS]
-            raise OptionError(f"unknown option {name!r} of {method_name}.{did_you_mean(name, known)}")
+            raise OptionError(
+                f"unknown option {name!r} of {method_name}.{did_you_mean(name, known)}"
+            )
     return kind(preset, **kind.Config.parse(options))
 
 
@@ -89,18 +110,30 @@ def _prepare(checkpoint: Path, resume: bool) -> None:
     if not resume and checkpoint.exists():
         kept = Path(f"{checkpoint}.old")
         os.replace(checkpoint, kept)
-        note(f"an unfinished run was found; its checkpoint is now {kept} (to go on with it: --resume --checkpoint {kept})")
+        note(
+            f"an unfinished run was found; its checkpoint is now {kept} (to go on with it: "
+            f"--resume --checkpoint {kept})"
+        )
 
 
-def _tell(model: Estimator, train: list[Record], test: list[Record], merged: dict[str, Any], out: Path,
-          report: Path | None) -> None:
+def _tell(
+    model: Estimator,
+    train: list[Record],
+    test: list[Record],
+    merged: dict[str, Any],
+    out: Path,
+    report: Path | None,
+) -> None:
     from prssm.evaluation.comparison import compare
     from prssm.report.tables import print_table, score_table
 
     comparison = compare(model, train, test)
     if not merged["quiet"]:
         if not test:
-            note("no rows were kept back, so these are scores on training data; use --split 0.7 or --test FILE")
+            note(
+                "no rows were kept back, so these are scores on training data; use --split 0.7 or "
+                "--test FILE"
+            )
         print_table(score_table(comparison.rows, title=f"free run, {comparison.runs[0].label}"))
         if model.training_ is not None:
             print(f"training: {model.training_.summary()}")
@@ -111,5 +144,5 @@ def _tell(model: Estimator, train: list[Record], test: list[Record], merged: dic
         from prssm.report.fit.page import write_report
 
         source = ", ".join(merged["data"] or [merged["stream"]])
-        write_report(report, model, comparison.runs, comparison.baselines, data=source)
+        write_report(report, model, comparison.runs, baselines=comparison.baselines, data=source)
         print(f"report: {report}")

@@ -4,7 +4,19 @@ import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
-PACKAGES = ("jax", "jaxlib", "equinox", "optax", "numpy", "scipy", "polars", "narwhals", "matplotlib", "cyclopts", "h5py")
+PACKAGES = (
+    "jax",
+    "jaxlib",
+    "equinox",
+    "optax",
+    "numpy",
+    "scipy",
+    "polars",
+    "narwhals",
+    "matplotlib",
+    "cyclopts",
+    "h5py",
+)
 
 
 def info() -> None:
@@ -15,13 +27,25 @@ def info() -> None:
     from prssm.dynamics.engines.choice import descriptions
     from prssm.report.tables import Table, print_table
 
-    devices = ", ".join(f"{device.platform}:{device.id} {device.device_kind}" for device in jax.devices())
-    rows = [["prssm", __version__], ["Python", platform.python_version()], ["system", platform.platform()],
-            *([name, package_version(name)] for name in PACKAGES), ["device", devices],
-            ["processor cores", str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())],
-            ["OMP_NUM_THREADS", os.environ.get("OMP_NUM_THREADS", "not set")],
-            *([f"{name} engine", text] for name, text in descriptions().items()),
-            ["data folder", _data_folder()]]
+    devices = ", ".join(
+        f"{device.platform}:{device.id} {device.device_kind}" for device in jax.devices()
+    )
+    rows = [
+        ["prssm", __version__],
+        ["Python", platform.python_version()],
+        ["system", platform.platform()],
+        *([name, package_version(name)] for name in PACKAGES),
+        ["device", devices],
+        [
+            "processor cores",
+            str(
+                len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+            ),
+        ],
+        ["OMP_NUM_THREADS", os.environ.get("OMP_NUM_THREADS", "not set")],
+        *([f"{name} engine", text] for name, text in descriptions().items()),
+        ["data folder", _data_folder()],
+    ]
     print_table(Table("this installation", ["what", "value"], rows))
 
 

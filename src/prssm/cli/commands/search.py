@@ -1,4 +1,6 @@
-"""`prssm search`: many models, judged on held-out training data; the best one is refitted and kept."""
+"""`prssm search`: many models, judged on held-out training data; the best one is refitted and
+kept.
+"""
 
 from __future__ import annotations
 
@@ -22,19 +24,30 @@ _RUN_SETTINGS = ("workers", "dask", "retry_failed", "quiet")  # where and how, n
 
 
 def search(
-    *data: Annotated[str, Parameter(help="CSV, Parquet, MAT or NPZ file(s), one an experiment, or the name of a data set.")],
+    *data: Annotated[
+        str,
+        Parameter(
+            help="CSV, Parquet, MAT or NPZ file(s), one an experiment, or the name of a data set."
+        ),
+    ],
     settings: Annotated[SearchSettings, Parameter(name="*")] = SearchSettings(),  # noqa: B008 - frozen
-    **options: Annotated[str, Parameter(
-        help="Any option of the method, the same in all trials, e.g. --iterations 300; `prssm methods prssm` lists them.")],
+    **options: Annotated[
+        str,
+        Parameter(
+            help="Any option of the method, the same in all trials, e.g. --iterations 300; `prssm "
+            "methods prssm` lists them."
+        ),
+    ],
 ) -> None:
-    """Try many options, keep the best: a sweep over all combinations, or with --trials a search by Optuna.
+    """Try many options, keep the best: a sweep over all combinations, or with --trials a search by
+    Optuna.
 
-    Each trial is fitted to a part of the training data and judged on the rest; test data are scored once, at the end,
-    for the chosen one. Finished trials are lines of OUT/trials.jsonl: the same command goes on where it stopped. At the
-    end OUT has best.prssm (the best, refitted to all training data), best.toml (for prssm fit --config),
-    report.html, search.png and trials.csv.
+    Each trial is fitted to a part of the training data and judged on the rest; test data are scored
+    once, at the end, for the chosen one. Finished trials are lines of OUT/trials.jsonl: the same
+    command goes on where it stopped. At the end OUT has best.prssm (the best, refitted to all
+    training data), best.toml (for prssm fit --config), report.html, search.png and trials.csv.
     """
-    merged, method_options = resolve(data, settings, options, DEFAULTS)
+    merged, method_options = resolve(data, settings, options, defaults=DEFAULTS)
     if not merged["over"]:
         raise OptionError("--over: expected what to try, e.g. --over latent_dim=2,4,6 seed=0..4")
     if merged["folds"] is not None and settings.hold_out is not None:
@@ -46,7 +59,7 @@ def search(
 
     train, test = training_and_test(merged)
     found = _run(train, merged, method_options)
-    _finish(found, train, test, merged, _command_line(merged, method_options))
+    _finish(found, train, test, merged=merged, command=_command_line(merged, method_options))
 
 
 def _check_words(options: dict[str, Any], merged: dict[str, Any]) -> None:
@@ -56,7 +69,9 @@ def _check_words(options: dict[str, Any], merged: dict[str, Any]) -> None:
     known = options_of(space_of(merged["over"], merged["method"]), merged["method"])
     for name in options:
         if name not in known:
-            raise OptionError(f"unknown option {name!r}.{did_you_mean(name, [*known, *SEARCH_SETTINGS])}")
+            raise OptionError(
+                f"unknown option {name!r}.{did_you_mean(name, [*known, *SEARCH_SETTINGS])}"
+            )
 
 
 def _run(train: list[Record], merged: dict[str, Any], options: dict[str, Any]) -> Found:
@@ -68,31 +83,53 @@ def _run(train: list[Record], merged: dict[str, Any], options: dict[str, Any]) -
     from prssm.report.search.tables import verdict
 
     quiet = merged["quiet"]
-    watcher = Unwatched() if quiet else Live(verdict, "search") if wants_progress(quiet) else Lines(verdict)
+    watcher = (
+        Unwatched()
+        if quiet
+        else Live(verdict, "search")
+        if wants_progress(quiet)
+        else Lines(verdict)
+    )
     try:
-        return search(train, merged["over"], out=merged["out"], base=Base(merged["method"], merged["preset"], options),
-                      validation=Validation(merged["hold_out"], merged["folds"]), watcher=watcher,
-                      **{name: merged[name] for name in ("trials", "by", "prune", "workers", "dask", "retry_failed")})
+        return search(
+            train,
+            merged["over"],
+            out=merged["out"],
+            base=Base(merged["method"], merged["preset"], options),
+            validation=Validation(merged["hold_out"], merged["folds"]),
+            watcher=watcher,
+            **{
+                name: merged[name]
+                for name in ("trials", "by", "prune", "workers", "dask", "retry_failed")
+            },
+        )
     except KeyboardInterrupt:
         kept = f"finished trials are kept in {Path(merged['out']) / TRIALS_FILE}"
         raise KeyboardInterrupt(f"stopped; {kept}, the same command goes on from there") from None
 
 
-def _finish(found: Found, train: list[Record], test: list[Record], merged: dict[str, Any], command: str) -> None:
+def _finish(
+    found: Found, train: list[Record], test: list[Record], merged: dict[str, Any], command: str
+) -> None:
     """The chosen options, the refitted model, the pages, and what a person wants to read."""
     from prssm.evaluation.search.final import CHOSEN_FILE, MODEL_FILE, refit, write_options
     from prssm.report.search.page import write_pages
     from prssm.report.search.tables import MOST_ROWS, chosen_table, found_table
     from prssm.report.tables import print_table
 
-    folder, quiet = Path(merged["out"]), merged["quiet"]
+    folder = Path(merged["out"])
+    quiet = merged["quiet"]
     if not quiet:
         print_table(found_table(found, MOST_ROWS))
         _tell_notes(found)
     best = found.best
     written = [write_options(folder, best, {name: merged[name] for name in DATA_SETTINGS})]
     try:
-        chosen = None if merged["no_fit"] else refit(folder, best, train, test, wants_progress(quiet))
+        chosen = (
+            None
+            if merged["no_fit"]
+            else refit(folder, best, train, test=test, progress=wants_progress(quiet))
+        )
     except TrainingInterrupted as error:
         raise TrainingInterrupted(f"{error}; the same command does") from error
     if chosen is not None:
@@ -110,7 +147,8 @@ def _tell_notes(found: Found) -> None:
     from prssm.report.search.tables import warning
 
     outcomes = [record["outcome"] for record in found.records]
-    stopped, failed = outcomes.count("stopped"), outcomes.count("failed")
+    stopped = outcomes.count("stopped")
+    failed = outcomes.count("failed")
     if stopped or failed:
         note(f"{stopped} trials were stopped and {failed} failed; the page says why")
     if warning(found):
@@ -118,17 +156,36 @@ def _tell_notes(found: Found) -> None:
 
 
 def _command_line(merged: dict[str, Any], options: dict[str, Any]) -> str:
-    """The command that gives these results, for the page; how it was spread over machines does not belong to it."""
+    """The command that gives these results, for the page; how it was spread over machines does not
+    belong to it.
+    """
     words = ["prssm", "search", *merged["data"]]
     for name, value in merged.items():
-        if name in ("data", "config", *_RUN_SETTINGS) or value is None or value == DEFAULTS.get(name):
+        if (
+            name in ("data", "config", *_RUN_SETTINGS)
+            or value is None
+            or value == DEFAULTS.get(name)
+        ):
             continue
-        words.append(f"--{name.replace('_', '-')}" if value is not False else f"--no-{name.replace('_', '-')}")
+        words.append(
+            f"--{name.replace('_', '-')}"
+            if value is not False
+            else f"--no-{name.replace('_', '-')}"
+        )
         if name == "over":
-            words += [f"{key}={_listed(item)}" for key, item in value.items()] if isinstance(value, dict) else value
+            words += (
+                [f"{key}={_listed(item)}" for key, item in value.items()]
+                if isinstance(value, dict)
+                else value
+            )
         elif not isinstance(value, bool):
             words.append(_listed(value))
-    return shlex.join([*words, *(word for name, value in options.items() for word in (f"--{name}", _listed(value)))])
+    return shlex.join(
+        [
+            *words,
+            *(word for name, value in options.items() for word in (f"--{name}", _listed(value))),
+        ]
+    )
 
 
 def _listed(value: Any) -> str:

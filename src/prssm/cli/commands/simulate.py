@@ -1,4 +1,6 @@
-"""`prssm simulate`: a free run of a saved model over the inputs of a file, as a table that other programs read."""
+"""`prssm simulate`: a free run of a saved model over the inputs of a file, as a table that other
+programs read.
+"""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,23 +12,48 @@ from prssm.cli.outputs import TABLE, checked_name
 
 def simulate(
     model: Annotated[Path, Parameter(help="A model file.")],
-    data: Annotated[str, Parameter(help="A file with the inputs (and, for the start, outputs), or the name of a data set.")],
+    data: Annotated[
+        str,
+        Parameter(
+            help="A file with the inputs (and, for the start, outputs), or the name of a data set."
+        ),
+    ],
     *,
-    out: Annotated[Path, Parameter(help="Where the predictions go: .csv or .parquet.")] = Path("prediction.csv"),
-    inputs: Annotated[list[str] | None, Parameter(
-        name=["--inputs", "-u"], negative="", help="Input columns, if not called as in training.")] = None,
-    outputs: Annotated[list[str] | None, Parameter(
-        name=["--outputs", "-y"], negative="", help="Output columns, if not called as in training.")] = None,
+    out: Annotated[Path, Parameter(help="Where the predictions go: .csv or .parquet.")] = Path(
+        "prediction.csv"
+    ),
+    inputs: Annotated[
+        list[str] | None,
+        Parameter(
+            name=["--inputs", "-u"],
+            negative="",
+            help="Input columns, if not called as in training.",
+        ),
+    ] = None,
+    outputs: Annotated[
+        list[str] | None,
+        Parameter(
+            name=["--outputs", "-y"],
+            negative="",
+            help="Output columns, if not called as in training.",
+        ),
+    ] = None,
     time: Annotated[str | None, Parameter(help="Column of time stamps.")] = None,
     dt: Annotated[float | None, Parameter(help="Seconds between rows.")] = None,
-    samples: Annotated[int | None, Parameter(
-        help="Draw this many trajectories and write them too, as columns; else none are written.")] = None,
+    samples: Annotated[
+        int | None,
+        Parameter(
+            help="Draw this many trajectories and write them too, as columns; else none are "
+            "written."
+        ),
+    ] = None,
     seed: Annotated[int, Parameter(help="Of the random numbers.")] = 0,
 ) -> None:
     """Run a model freely over the inputs of a file.
 
-    Only the first outputs (the warm-up) are read, to find the state at the start; a file without outputs works too.
-    Columns: time, inputs, measured outputs, and mean, std and 95 % limits of each output. Of a data set, the test part runs.
+    Only the first outputs (the warm-up) are read, to find the state at the start; a file without
+    outputs works too. Columns: time, inputs, measured outputs, and mean, std and 95 % limits of
+    each output. Of a data set, the test part runs.
     """
     checked_name(out, TABLE, "--out")
     from prssm.cli.sources import check_samples, records_for_model
@@ -40,8 +67,11 @@ def simulate(
         run = fitted.simulate(record, samples=samples, seed=seed)
         columns = run.to_columns()
         if samples is not None and run.samples is not None:
-            columns |= {f"{name}_sample{s}": run.samples[s, :, i]
-                        for s in range(len(run.samples)) for i, name in enumerate(run.output_names)}
+            columns |= {
+                f"{name}_sample{s}": run.samples[s, :, i]
+                for s in range(len(run.samples))
+                for i, name in enumerate(run.output_names)
+            }
         write_columns(path, columns)
         print(f"prediction: {path}")
 

@@ -14,12 +14,16 @@ from prssm.foundation.errors import DataError, MissingExtraError
 def read_parquet(path: Path, rows: slice = slice(None)) -> ArrayTable:
     """All rows, or some of them; the others are then never in memory."""
     begin = rows.start or 0
-    frame = _collected(path, lambda lazy: lazy.slice(begin, None if rows.stop is None else rows.stop - begin))
+    frame = _collected(
+        path, lambda lazy: lazy.slice(begin, None if rows.stop is None else rows.stop - begin)
+    )
     polars = import_polars()
     columns = {}
     for series in frame.iter_columns():
         is_number = series.dtype.is_numeric() or series.dtype == polars.Boolean
-        columns[series.name] = series.cast(polars.Float64).to_numpy() if is_number else series.to_numpy()
+        columns[series.name] = (
+            series.cast(polars.Float64).to_numpy() if is_number else series.to_numpy()
+        )
     return as_variables(str(path), columns, word="column")
 
 
@@ -34,7 +38,9 @@ def _collected(path: Path, what: Callable[[Any], Any]) -> Any:
     try:
         return what(polars.scan_parquet(path, glob=False)).collect()
     except (polars.exceptions.PolarsError, OSError) as error:
-        raise DataError(f"{path}: not a whole Parquet file (truncated or of another kind): {_first_line(error)}") from None
+        raise DataError(
+            f"{path}: not a whole Parquet file (truncated or of another kind): {_first_line(error)}"
+        ) from None
 
 
 def import_polars() -> Any:
@@ -42,7 +48,9 @@ def import_polars() -> Any:
     try:
         import polars
     except ImportError:
-        raise MissingExtraError("Parquet files need the package polars: pip install polars") from None
+        raise MissingExtraError(
+            "Parquet files need the package polars: pip install polars"
+        ) from None
     return polars
 
 
@@ -51,8 +59,18 @@ def read_npz(path: Path) -> ArrayTable:
         # opened here, because numpy leaves the file open when it is not an archive
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             found = {name: archive[name] for name in archive.files}
-    except (zipfile.BadZipFile, ValueError, OSError, EOFError, KeyError, AttributeError, TypeError) as error:
-        raise DataError(f"{path}: not a whole NPZ file (truncated or of another kind): {_first_line(error)}") from None
+    except (
+        zipfile.BadZipFile,
+        ValueError,
+        OSError,
+        EOFError,
+        KeyError,
+        AttributeError,
+        TypeError,
+    ) as error:
+        raise DataError(
+            f"{path}: not a whole NPZ file (truncated or of another kind): {_first_line(error)}"
+        ) from None
     return as_variables(str(path), found)
 
 
@@ -68,22 +86,37 @@ def _read_mat5(path: Path) -> dict[str, np.ndarray]:
 
     try:
         found = loadmat(path)
-    except Exception as error:  # scipy raises a dozen kinds here; all mean that this is no readable MAT file
-        raise DataError(f"{path}: not a whole MAT file (truncated or of another kind): {_first_line(error)}") from None
-    return {name: value for name, value in found.items() if not name.startswith("__") and isinstance(value, np.ndarray)}
+    # scipy raises a dozen kinds here; all mean that this is no readable MAT file
+    except Exception as error:
+        raise DataError(
+            f"{path}: not a whole MAT file (truncated or of another kind): {_first_line(error)}"
+        ) from None
+    return {
+        name: value
+        for name, value in found.items()
+        if not name.startswith("__") and isinstance(value, np.ndarray)
+    }
 
 
 def _read_hdf5(path: Path) -> dict[str, np.ndarray]:
     try:
         import h5py
     except ImportError:
-        raise MissingExtraError(f"{path}: MAT files of version 7.3 need the extra hdf5: pip install 'prssm[hdf5]'") from None
+        raise MissingExtraError(
+            f"{path}: MAT files of version 7.3 need the extra hdf5: pip install 'prssm[hdf5]'"
+        ) from None
     try:
         with h5py.File(path) as file:
             # MATLAB stores columns first, HDF5 rows first: every array arrives transposed
-            return {name: np.asarray(item[()]).T for name, item in file.items() if isinstance(item, h5py.Dataset)}
+            return {
+                name: np.asarray(item[()]).T
+                for name, item in file.items()
+                if isinstance(item, h5py.Dataset)
+            }
     except (OSError, KeyError, RuntimeError) as error:
-        raise DataError(f"{path}: not a whole MAT 7.3 file (truncated or of another kind): {_first_line(error)}") from None
+        raise DataError(
+            f"{path}: not a whole MAT 7.3 file (truncated or of another kind): {_first_line(error)}"
+        ) from None
 
 
 def _first_line(error: Exception) -> str:

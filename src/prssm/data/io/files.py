@@ -1,7 +1,8 @@
 """Recordings in files: CSV, Parquet, MAT (v5 and v7.3) and NPZ to a Record and back.
 
-All formats are read as named columns. In MAT and NPZ files every variable is a column; a matrix `X` (T x k) is the columns
-X1 .. Xk, and asking for `X` takes them all. Text files without a header have columns "1", "2", ...
+All formats are read as named columns. In MAT and NPZ files every variable is a column; a matrix `X`
+(T x k) is the columns X1 .. Xk, and asking for `X` takes them all. Text files without a header have
+columns "1", "2", ...
 """
 
 import os
@@ -20,61 +21,100 @@ from prssm.data.record import Record
 from prssm.foundation.errors import DataError
 
 READERS: dict[str, Callable[[Path], Table]] = {
-    ".csv": read_text, ".txt": read_text, ".dat": read_text, ".tsv": read_text,
-    ".parquet": read_parquet, ".mat": read_mat, ".npz": read_npz,
+    ".csv": read_text,
+    ".txt": read_text,
+    ".dat": read_text,
+    ".tsv": read_text,
+    ".parquet": read_parquet,
+    ".mat": read_mat,
+    ".npz": read_npz,
 }
 TIME_COLUMN = "time"
 
 Names = str | Sequence[str] | None
 
 
-def read(path: str | os.PathLike[str], *, inputs: Names = None, outputs: Names = None, time: str | None = None,
-         dt: float | None = None, name: str | None = None, rows: slice | None = None) -> Record:
+def read(
+    path: str | os.PathLike[str],
+    *,
+    inputs: Names = None,
+    outputs: Names = None,
+    time: str | None = None,
+    dt: float | None = None,
+    name: str | None = None,
+    rows: slice | None = None,
+) -> Record:
     """A Record from the named columns of a file; its suffix says the format.
 
-    Inputs or outputs that are not named are the columns u, u1, u2, .. and y, y1, y2, .. where the file has them; an empty
-    list means none. `time` names the column of time stamps (seconds, or ISO dates); a column called "time" is used
-    by itself if neither `time` nor `dt`, the sampling time in seconds, is given. Missing outputs become NaN. Of a Parquet
-    file `rows` may be a part, so that the rest need not fit in memory.
+    Inputs or outputs that are not named are the columns u, u1, u2, .. and y, y1, y2, .. where the
+    file has them; an empty list means none. `time` names the column of time stamps (seconds, or ISO
+    dates); a column called "time" is used by itself if neither `time` nor `dt`, the sampling time
+    in seconds, is given. Missing outputs become NaN. Of a Parquet file `rows` may be a part, so
+    that the rest need not fit in memory.
     """
     path = _existing(path)
     table = _by_suffix(path, READERS, "read")(path) if rows is None else read_parquet(path, rows)
     input_names = _chosen(table, inputs, "u")
     output_names = _chosen(table, outputs, "y")
     if not input_names and not output_names:
-        raise DataError(f"{path}: say which columns are inputs and outputs, e.g. inputs=['u'], outputs=['y'] "
-                        f"(on the command line -u u -y y); "
-                        f"the columns are {', '.join(table.names)}")
+        raise DataError(
+            f"{path}: say which columns are inputs and outputs, e.g. inputs=['u'], outputs=['y'] "
+            f"(on the command line -u u -y y); "
+            f"the columns are {', '.join(table.names)}"
+        )
     _check_once(path, input_names + output_names)
-    if time is None and dt is None and TIME_COLUMN in table.names and TIME_COLUMN not in input_names + output_names:
+    if (
+        time is None
+        and dt is None
+        and TIME_COLUMN in table.names
+        and TIME_COLUMN not in input_names + output_names
+    ):
         time = TIME_COLUMN
     columns = _columns(table, input_names + output_names)
     _check_inputs(table, input_names, columns)
-    steps = _steps(table, time, dt, columns)
-    return Record(_stacked(columns, input_names), _stacked(columns, output_names), input_names=input_names,
-                  output_names=output_names, name=path.name if name is None else name, **steps)
+    steps = _steps(table, time, dt, columns=columns)
+    return Record(
+        _stacked(columns, input_names),
+        _stacked(columns, output_names),
+        input_names=input_names,
+        output_names=output_names,
+        name=path.name if name is None else name,
+        **steps,
+    )
 
 
 def write_record(path: str | os.PathLike[str], record: Record) -> Path:
-    """Write a Record such that `read` gives the same numbers, names and sampling time back; the suffix says the format."""
+    """Write a Record such that `read` gives the same numbers, names and sampling time back; the
+    suffix says the format.
+    """
     columns: dict[str, np.ndarray] = {}
     if record.dt is not None:
         columns[TIME_COLUMN] = np.arange(len(record)) * record.dt
-    named = [*zip(record.input_names, record.u.T, strict=True), *zip(record.output_names, record.y.T, strict=True)]
+    named = [
+        *zip(record.input_names, record.u.T, strict=True),
+        *zip(record.output_names, record.y.T, strict=True),
+    ]
     for column, values in named:
         if column in columns:
-            raise DataError(f"{path}: two columns would be called {column!r}; rename the record's inputs or outputs")
+            raise DataError(
+                f"{path}: two columns would be called {column!r}; rename the record's inputs or "
+                "outputs"
+            )
         columns[column] = values
     return _write(path, columns, tuple(WRITERS))
 
 
 def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Any]) -> Path:
-    """Write named columns of equal length to a CSV or Parquet file; it is complete under its name, or not there."""
+    """Write named columns of equal length to a CSV or Parquet file; it is complete under its name,
+    or not there.
+    """
     arrays = {str(name): np.asarray(values) for name, values in columns.items()}
     return _write(path, arrays, (".csv", ".parquet"))
 
 
-def _write(path: str | os.PathLike[str], columns: dict[str, np.ndarray], suffixes: tuple[str, ...]) -> Path:
+def _write(
+    path: str | os.PathLike[str], columns: dict[str, np.ndarray], suffixes: tuple[str, ...]
+) -> Path:
     path = Path(path)
     if not columns:
         raise DataError(f"{path}: expected at least one column to write, got none")
@@ -82,7 +122,9 @@ def _write(path: str | os.PathLike[str], columns: dict[str, np.ndarray], suffixe
     first = next(iter(lengths))
     for name, length in lengths.items():
         if length != lengths[first]:
-            raise DataError(f"{path}: column {name!r} has {length} rows, but {first!r} has {lengths[first]}")
+            raise DataError(
+                f"{path}: column {name!r} has {length} rows, but {first!r} has {lengths[first]}"
+            )
     writer = _by_suffix(path, {suffix: WRITERS[suffix] for suffix in suffixes}, "write")
     writer(path, columns)
     return path
@@ -93,7 +135,11 @@ def _existing(path: str | os.PathLike[str]) -> Path:
     if path.is_dir():
         raise DataError(f"{path}: expected a file, got a folder")
     if not path.exists():
-        siblings = sorted(p.name for p in path.parent.glob("*") if p.suffix in READERS) if path.parent.is_dir() else []
+        siblings = (
+            sorted(p.name for p in path.parent.glob("*") if p.suffix in READERS)
+            if path.parent.is_dir()
+            else []
+        )
         note = f" (the folder holds {', '.join(siblings[:8])})" if siblings else ""
         raise DataError(f"{path}: no such file{note}")
     if not path.stat().st_size:
@@ -101,7 +147,9 @@ def _existing(path: str | os.PathLike[str]) -> Path:
     return path
 
 
-def _by_suffix(path: Path, handlers: Mapping[str, Callable[..., Any]], verb: str) -> Callable[..., Any]:
+def _by_suffix(
+    path: Path, handlers: Mapping[str, Callable[..., Any]], verb: str
+) -> Callable[..., Any]:
     if path.suffix.lower() not in handlers:
         ending = f"files ending in {path.suffix!r}" if path.suffix else "a file without a suffix"
         raise DataError(f"{path}: cannot {verb} {ending}; expected {', '.join(handlers)}")
@@ -109,7 +157,9 @@ def _by_suffix(path: Path, handlers: Mapping[str, Callable[..., Any]], verb: str
 
 
 def _chosen(table: Table, names: Names, letter: str) -> list[str]:
-    """The asked-for columns, matrices expanded; if nothing was asked, those called by the convention."""
+    """The asked-for columns, matrices expanded; if nothing was asked, those called by the
+    convention.
+    """
     if names is None:
         return [name for name in table.names if re.fullmatch(rf"{letter}\d*", name)]
     listed = [names] if isinstance(names, str) else list(names)
@@ -119,15 +169,19 @@ def _chosen(table: Table, names: Names, letter: str) -> list[str]:
 def _check_once(path: Path, names: list[str]) -> None:
     for position, name in enumerate(names):
         if name in names[:position]:
-            raise DataError(f"{path}: column {name!r} is asked for twice; a column is one input or one output")
+            raise DataError(
+                f"{path}: column {name!r} is asked for twice; a column is one input or one output"
+            )
 
 
 def _columns(table: Table, names: list[str]) -> dict[str, np.ndarray]:
     columns = {name: table.numbers(name) for name in names}
     for name in names[1:]:
         if len(columns[name]) != len(columns[names[0]]):
-            raise DataError(f"{table.where}: {name!r} has {len(columns[name])} rows, but {names[0]!r} has "
-                            f"{len(columns[names[0]])}; expected the same number")
+            raise DataError(
+                f"{table.where}: {name!r} has {len(columns[name])} rows, but {names[0]!r} has "
+                f"{len(columns[names[0]])}; expected the same number"
+            )
     return columns
 
 
@@ -135,20 +189,33 @@ def _check_inputs(table: Table, names: list[str], columns: Mapping[str, np.ndarr
     for name in names:
         missing = np.flatnonzero(np.isnan(columns[name]))
         if len(missing):
-            raise DataError(f"{table.where}: input column {name!r}, {table.place(int(missing[0]))}: the value is missing "
-                            f"({len(missing)} such values); inputs must be known, only outputs may be missing")
+            raise DataError(
+                f"{table.where}: input column {name!r}, {table.place(int(missing[0]))}: the value "
+                "is missing "
+                f"({len(missing)} such values); inputs must be known, only outputs may be missing"
+            )
 
 
-def _steps(table: Table, time: str | None, dt: float | None, columns: Mapping[str, np.ndarray]) -> dict[str, Any]:
+def _steps(
+    table: Table, time: str | None, dt: float | None, columns: Mapping[str, np.ndarray]
+) -> dict[str, Any]:
     if time is None:
         return {"dt": dt}
     expanded = table.expand(time)
     if len(expanded) != 1:
-        raise DataError(f"{table.where}: time column {time!r} has {len(expanded)} columns, expected 1")
+        raise DataError(
+            f"{table.where}: time column {time!r} has {len(expanded)} columns, expected 1"
+        )
     stamps = table.stamps(expanded[0])
     length = len(next(iter(columns.values())))
-    if dt is None and len(stamps) == length > 1 and stamps[1] > 0 and np.array_equal(stamps, np.arange(length) * stamps[1]):
-        return {"dt": float(stamps[1])}  # stamps that are k dt to the last bit give dt to the last bit
+    if (
+        dt is None
+        and len(stamps) == length > 1
+        and stamps[1] > 0
+        and np.array_equal(stamps, np.arange(length) * stamps[1])
+    ):
+        # stamps that are k dt to the last bit give dt to the last bit
+        return {"dt": float(stamps[1])}
     return {"dt": dt, "time": stamps}
 
 

@@ -1,4 +1,6 @@
-"""A file as named columns. Numbers are made when a column is asked for, so text in columns nobody needs does no harm."""
+"""A file as named columns. Numbers are made when a column is asked for, so text in columns nobody
+needs does no harm.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +10,8 @@ import numpy as np
 
 from prssm.foundation.errors import DataError, did_you_mean
 
-MISSING = frozenset({"", "nan", "na", "n/a", "null", "none"})  # words that mean "not measured", in lower case
+# words that mean "not measured", in lower case
+MISSING = frozenset({"", "nan", "na", "n/a", "null", "none"})
 
 
 class Table(Protocol):
@@ -29,7 +32,9 @@ class Table(Protocol):
         """One column as float64, NaN where a value is missing."""
 
     def stamps(self, name: str) -> np.ndarray:
-        """One column as seconds: numbers as they are, dates and times counted from the first row."""
+        """One column as seconds: numbers as they are, dates and times counted from the first
+        row.
+        """
 
     def place(self, row: int) -> str:
         """Where a person finds row `row` (counted from 0) of the data."""
@@ -37,7 +42,9 @@ class Table(Protocol):
 
 @dataclass(frozen=True)
 class TextTable:
-    """Cells of a text file; `lines[i]` is the line, counted from 1 as in an editor, on which row i stands."""
+    """Cells of a text file; `lines[i]` is the line, counted from 1 as in an editor, on which row i
+    stands.
+    """
 
     where: str
     names: list[str]
@@ -48,15 +55,22 @@ class TextTable:
 
     def expand(self, name: str) -> list[str]:
         if name not in self.names:
-            note = "" if self.has_header else " (the file has no header: its columns are called by number)"
-            raise DataError(f"{self.where}: no column {name!r}{note}.{did_you_mean(name, self.names)}")
+            note = (
+                ""
+                if self.has_header
+                else " (the file has no header: its columns are called by number)"
+            )
+            raise DataError(
+                f"{self.where}: no column {name!r}{note}.{did_you_mean(name, self.names)}"
+            )
         return [name]
 
     def numbers(self, name: str) -> np.ndarray:
         cells = self._cells(name)
         try:
             return np.array(cells, dtype=np.float64)
-        except ValueError:  # a missing value or text: go cell by cell, so that the message can name the line
+        # a missing value or text: go cell by cell, so that the message can name the line
+        except ValueError:
             return np.array([self._number(cell, row, name) for row, cell in enumerate(cells)])
 
     def stamps(self, name: str) -> np.ndarray:
@@ -87,7 +101,9 @@ class TextTable:
 
 @dataclass(frozen=True)
 class ArrayTable:
-    """Variables of a MAT, NPZ or Parquet file. A matrix `X` of k columns is also known as X1 .. Xk."""
+    """Variables of a MAT, NPZ or Parquet file. A matrix `X` of k columns is also known as X1
+    .. Xk.
+    """
 
     where: str
     variables: Mapping[str, np.ndarray]
@@ -104,18 +120,27 @@ class ArrayTable:
         if name in self.names:
             return [name]
         if name in self.left_out:
-            raise DataError(f"{self.where}: {self.word} {name!r} {self.left_out[name]}; expected a column of numbers")
+            raise DataError(
+                f"{self.where}: {self.word} {name!r} {self.left_out[name]}; expected a column of "
+                "numbers"
+            )
         raise DataError(f"{self.where}: no {self.word} {name!r}.{did_you_mean(name, self.names)}")
 
     def numbers(self, name: str) -> np.ndarray:
         values = self._values(name)
         if values.dtype.kind == "M":
-            raise DataError(f"{self.where}: {self.word} {name!r} holds dates; only the time column may")
+            raise DataError(
+                f"{self.where}: {self.word} {name!r} holds dates; only the time column may"
+            )
         return values.astype(np.float64)
 
     def stamps(self, name: str) -> np.ndarray:
         values = self._values(name)
-        return _seconds(values, f"{self.where}: {self.word} {name!r}") if values.dtype.kind == "M" else self.numbers(name)
+        return (
+            _seconds(values, f"{self.where}: {self.word} {name!r}")
+            if values.dtype.kind == "M"
+            else self.numbers(name)
+        )
 
     def place(self, row: int) -> str:
         return f"row {row + 1}"
@@ -127,17 +152,25 @@ class ArrayTable:
     def _values(self, name: str) -> np.ndarray:
         if name in self.variables:
             return self.variables[name][:, 0]
-        owner, column = next((owner, self._columns_of(owner).index(name)) for owner in self.variables
-                             if name in self._columns_of(owner))
+        owner, column = next(
+            (owner, self._columns_of(owner).index(name))
+            for owner in self.variables
+            if name in self._columns_of(owner)
+        )
         return self.variables[owner][:, column]
 
 
 def as_variables(where: str, found: Mapping[str, np.ndarray], word: str = "variable") -> ArrayTable:
-    """Numeric vectors and matrices become columns (T, k); anything else is remembered with the reason."""
-    variables, left_out = {}, {}
+    """Numeric vectors and matrices become columns (T, k); anything else is remembered with the
+    reason.
+    """
+    variables = {}
+    left_out = {}
     for name, array in found.items():
         if array.dtype.kind not in "bifuM":
-            left_out[name] = f"holds {'text' if array.dtype.kind in 'SU' else f'values of type {array.dtype}'}"
+            left_out[name] = (
+                f"holds {'text' if array.dtype.kind in 'SU' else f'values of type {array.dtype}'}"
+            )
         elif array.size < 2:
             left_out[name] = f"holds {array.size} value{'s' * (array.size != 1)}"
         elif array.ndim > 2:
@@ -145,13 +178,17 @@ def as_variables(where: str, found: Mapping[str, np.ndarray], word: str = "varia
         else:
             variables[name] = array.reshape(-1, 1) if array.ndim == 1 or 1 in array.shape else array
     if not variables:
-        raise DataError(f"{where}: no column of numbers in this file; it holds {', '.join(found) or 'nothing'}")
-    return ArrayTable(where, variables, word, left_out)
+        raise DataError(
+            f"{where}: no column of numbers in this file; it holds {', '.join(found) or 'nothing'}"
+        )
+    return ArrayTable(where, variables, word, left_out=left_out)
 
 
 def _seconds(stamps: Sequence[str] | np.ndarray, where: str) -> np.ndarray:
     try:
         moments = np.array(stamps, dtype="datetime64[ns]")
     except ValueError as error:
-        raise DataError(f"{where}: expected seconds or ISO dates (2024-05-31T12:00:00): {error}") from None
+        raise DataError(
+            f"{where}: expected seconds or ISO dates (2024-05-31T12:00:00): {error}"
+        ) from None
     return (moments - moments[0]) / np.timedelta64(1, "s")

@@ -1,4 +1,6 @@
-"""CSV and its relatives: comma, semicolon, tab or blanks between cells, with or without a header, decimal point or comma."""
+"""CSV and its relatives: comma, semicolon, tab or blanks between cells, with or without a header,
+decimal point or comma.
+"""
 
 import csv
 import io
@@ -20,13 +22,20 @@ def read_text(path: Path) -> TextTable:
         rows = [row[:-1] for row in rows]
     decimal_comma = delimiter == ";"
     has_header = not all(_is_number(cell, decimal_comma) for cell in rows[0])
-    names = [cell.strip() for cell in rows[0]] if has_header else [str(i + 1) for i in range(len(rows[0]))]
+    names = (
+        [cell.strip() for cell in rows[0]]
+        if has_header
+        else [str(i + 1) for i in range(len(rows[0]))]
+    )
     if has_header:
-        rows, lines = rows[1:], lines[1:]
+        rows = rows[1:]
+        lines = lines[1:]
     _check_names(names, path)
     if not rows:
         raise DataError(f"{path}: no rows of data below the header {', '.join(names)}")
-    return TextTable(str(path), names, rows, lines, has_header, decimal_comma)
+    return TextTable(
+        str(path), names, rows, lines=lines, has_header=has_header, decimal_comma=decimal_comma
+    )
 
 
 def _decoded(path: Path) -> str:
@@ -36,11 +45,14 @@ def _decoded(path: Path) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return raw.decode("latin-1")  # every byte is a letter there: old Windows logs with a degree sign
+        # every byte is a letter there: old Windows logs with a degree sign
+        return raw.decode("latin-1")
 
 
 def _delimiter(text: str, path: Path) -> str:
-    """What separates cells, judged by the first line that holds data; quoted text does not count."""
+    """What separates cells, judged by the first line that holds data; quoted text does not
+    count.
+    """
     for line in text.splitlines():
         if line.strip() and not line.lstrip().startswith(COMMENT):
             bare = re.sub(r'"[^"]*"', "", line)
@@ -49,9 +61,14 @@ def _delimiter(text: str, path: Path) -> str:
 
 
 def _rows(text: str, delimiter: str, path: Path) -> tuple[list[list[str]], list[int]]:
-    rows, lines = [], []
-    reader = csv.reader(_without_comments(text, squeeze=delimiter == " "), delimiter=delimiter, strict=True,
-                        skipinitialspace=True)
+    rows = []
+    lines = []
+    reader = csv.reader(
+        _without_comments(text, squeeze=delimiter == " "),
+        delimiter=delimiter,
+        strict=True,
+        skipinitialspace=True,
+    )
     try:
         for row in reader:
             if row:
@@ -63,18 +80,28 @@ def _rows(text: str, delimiter: str, path: Path) -> tuple[list[list[str]], list[
         raise DataError(f"{path}: the file is empty")
     for row, line in zip(rows, lines, strict=True):
         if len(row) != len(rows[0]):
-            raise DataError(f"{path}: line {line} has {len(row)} cells, expected {len(rows[0])} as in line {lines[0]}")
+            raise DataError(
+                f"{path}: line {line} has {len(row)} cells, expected {len(rows[0])} as in line "
+                f"{lines[0]}"
+            )
     return rows, lines
 
 
 def _without_comments(text: str, squeeze: bool) -> list[str]:
-    """Lines for the csv reader; a comment becomes an empty line, so that line numbers stay those of the editor."""
+    """Lines for the csv reader; a comment becomes an empty line, so that line numbers stay those of
+    the editor.
+    """
     lines = list(io.StringIO(text, newline=None))
-    return ["\n" if line.lstrip().startswith(COMMENT) else f"{line.strip()}\n" if squeeze else line for line in lines]
+    return [
+        "\n" if line.lstrip().startswith(COMMENT) else f"{line.strip()}\n" if squeeze else line
+        for line in lines
+    ]
 
 
 def _trailing_delimiter(rows: list[list[str]]) -> bool:
-    """Every line ends with a delimiter, as some programs write it: the last cell is always empty."""
+    """Every line ends with a delimiter, as some programs write it: the last cell is always
+    empty.
+    """
     return len(rows[0]) > 1 and all(not row[-1].strip() for row in rows)
 
 

@@ -1,4 +1,6 @@
-"""Named columns to a file, one function a format. All write to a temporary name first: a file is whole or not there."""
+"""Named columns to a file, one function a format. All write to a temporary name first: a file is
+whole or not there.
+"""
 
 import csv
 import io
@@ -18,17 +20,27 @@ Columns = dict[str, np.ndarray]
 
 
 def write_csv(path: Path, columns: Columns) -> None:
-    """Comma-separated, with a header; numbers have all the digits that give the same number back, missing ones are empty."""
+    """Comma-separated, with a header; numbers have all the digits that give the same number back,
+    missing ones are empty.
+    """
     if all(_looks_like_data(name) for name in columns):
-        raise DataError(f"{path}: column names {', '.join(columns)} are numbers; a CSV header needs at least one word")
+        raise DataError(
+            f"{path}: column names {', '.join(columns)} are numbers; a CSV header needs at least "
+            "one word"
+        )
     for name in columns:
         if name != name.strip() or not name or not name.isprintable():
-            raise DataError(f"{path}: column name {name!r} cannot stand in a CSV header: it is empty, starts or ends with "
-                            f"blanks, or has unprintable characters")
+            raise DataError(
+                f"{path}: column name {name!r} cannot stand in a CSV header: it is empty, starts "
+                "or ends with "
+                f"blanks, or has unprintable characters"
+            )
     plain = all(re.fullmatch(r"\w[\w .\-/\[\]()]*", name) for name in columns)
     with replacing(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
-        csv.writer(text, quoting=csv.QUOTE_MINIMAL if plain else csv.QUOTE_ALL, lineterminator="\n").writerow(columns)
+        csv.writer(
+            text, quoting=csv.QUOTE_MINIMAL if plain else csv.QUOTE_ALL, lineterminator="\n"
+        ).writerow(columns)
         rows = csv.writer(text, lineterminator="\n")
         rows.writerows(zip(*(_cells(values) for values in columns.values()), strict=True))
         text.detach()
@@ -37,7 +49,8 @@ def write_csv(path: Path, columns: Columns) -> None:
 def _cells(values: np.ndarray) -> list[Any]:
     if values.dtype.kind != "f":
         return values.tolist()
-    return ["" if value != value else value for value in values.tolist()]  # only NaN differs from itself
+    # only NaN differs from itself
+    return ["" if value != value else value for value in values.tolist()]
 
 
 def write_parquet(path: Path, columns: Columns) -> None:
@@ -47,7 +60,9 @@ def write_parquet(path: Path, columns: Columns) -> None:
 
 
 def write_npz(path: Path, columns: Columns) -> None:
-    """One array a column. Written by hand because `numpy.savez` cannot store an array called 'file'."""
+    """One array a column. Written by hand because `numpy.savez` cannot store an array called
+    'file'.
+    """
     with replacing(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, values in columns.items():
             with archive.open(f"{name}.npy", "w") as member:
@@ -60,8 +75,11 @@ def write_mat(path: Path, columns: Columns) -> None:
 
     for name in columns:
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,62}", name):
-            raise DataError(f"{path}: {name!r} cannot be a MATLAB variable: expected a letter, then letters, digits or "
-                            f"underscores, 63 at most")
+            raise DataError(
+                f"{path}: {name!r} cannot be a MATLAB variable: expected a letter, then letters, "
+                "digits or "
+                f"underscores, 63 at most"
+            )
     with replacing(path) as stream:
         savemat(stream, columns, long_field_names=True, do_compression=True, oned_as="column")
 
@@ -75,5 +93,8 @@ def _looks_like_data(name: str) -> bool:
 
 
 WRITERS: dict[str, Callable[[Path, Columns], None]] = {
-    ".csv": write_csv, ".parquet": write_parquet, ".mat": write_mat, ".npz": write_npz,
+    ".csv": write_csv,
+    ".parquet": write_parquet,
+    ".mat": write_mat,
+    ".npz": write_npz,
 }

@@ -1,9 +1,11 @@
-"""Data sets by name: public recordings under the protocol of their benchmark, and simulators with a known truth.
+"""Data sets by name: public recordings under the protocol of their benchmark, and simulators with a
+known truth.
 
     train, test = prssm.datasets.load("drives")
 
-Recordings are taken from the data folder (the argument, else the environment variable PRSSM_DATA, else the user's cache
-folder), or downloaded to it; their checksums are verified. Simulators need no files.
+Recordings are taken from the data folder (the argument, else the environment variable PRSSM_DATA,
+else the user's cache folder), or downloaded to it; their checksums are verified. Simulators need no
+files.
 """
 
 import os
@@ -33,24 +35,32 @@ def describe(name: str) -> DataSet:
 
 def available(name: str, folder: str | os.PathLike[str] | None = None) -> bool:
     """Whether a data set can be loaded without a download."""
-    data_set, where = describe(name), data_folder(folder)
+    data_set = describe(name)
+    where = data_folder(folder)
     enough = any if name == "sarcos" else all  # one of the two Sarcos files serves
     return data_set.simulated or enough(is_local(file, where) for file in data_set.files)
 
 
 def load(name: str, folder: str | os.PathLike[str] | None = None) -> tuple[Part, Part]:
-    """The training and the test part of a data set; each is a Record or, if it has several experiments, a list of them."""
+    """The training and the test part of a data set; each is a Record or, if it has several
+    experiments, a list of them.
+    """
     _check_known(name)
     if name in DEFAULT_SETS:
         return load_simulated(name)
-    files, where = PUBLIC[name].files, data_folder(folder)
+    files = PUBLIC[name].files
+    where = data_folder(folder)
     if name == "sarcos":
         return load_sarcos(files, where)
     return LOADERS[name]([fetch(file, where) for file in files])
 
 
-def measured_rows(name: str, folder: str | os.PathLike[str] | None = None) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """For each training and test experiment, which rows were really measured: all, but for a reconstructed Sarcos."""
+def measured_rows(
+    name: str, folder: str | os.PathLike[str] | None = None
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """For each training and test experiment, which rows were really measured: all, but for a
+    reconstructed Sarcos.
+    """
     if name == "sarcos":
         return sarcos_measured_rows(PUBLIC[name].files, data_folder(folder))
     parts = (part if isinstance(part, list) else [part] for part in load(name, folder))

@@ -12,8 +12,9 @@ Part = Record | list[Record]
 class DataSet:
     """A named data set under a fixed protocol.
 
-    `warm_up` is how many first samples of a test run the set's own benchmark leaves out of its metric (0: all count, as
-    in the PR-SSM paper). `lags` is the NARX window of the paper, where it used the set. `dt` is in seconds.
+    `warm_up` is how many first samples of a test run the set's own benchmark leaves out of its
+    metric (0: all count, as in the PR-SSM paper). `lags` is the NARX window of the paper, where it
+    used the set. `dt` is in seconds.
     """
 
     name: str

@@ -1,4 +1,6 @@
-"""The data folder, and the files of public sets in it: taken from there, else downloaded and verified."""
+"""The data folder, and the files of public sets in it: taken from there, else downloaded and
+verified.
+"""
 
 import hashlib
 import io
@@ -19,10 +21,12 @@ TIMEOUT_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class DataFile:
-    """One file of a public set: where it belongs in the data folder, what its content is, where it comes from.
+    """One file of a public set: where it belongs in the data folder, what its content is, where it
+    comes from.
 
-    `sha256` is empty where no trusted copy was at hand to take it from; the loader then checks the content's shape. `url`
-    is empty where no public address is known. If the address is a zip archive, the file is the member of the same name.
+    `sha256` is empty where no trusted copy was at hand to take it from; the loader then checks the
+    content's shape. `url` is empty where no public address is known. If the address is a zip
+    archive, the file is the member of the same name.
     """
 
     path: str
@@ -35,7 +39,9 @@ class DataFile:
 
 
 def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
-    """The folder of recordings: the argument, else the environment variable PRSSM_DATA, else the user's cache folder."""
+    """The folder of recordings: the argument, else the environment variable PRSSM_DATA, else the
+    user's cache folder.
+    """
     chosen = folder or os.environ.get(FOLDER_VARIABLE)
     return Path(chosen).expanduser() if chosen else _cache_folder()
 
@@ -56,14 +62,19 @@ def is_local(file: DataFile, folder: Path) -> bool:
 
 
 def fetch(file: DataFile, folder: Path) -> Path:
-    """The file's place in the folder, after a download if it was not there; its checksum is verified in both cases."""
+    """The file's place in the folder, after a download if it was not there; its checksum is
+    verified in both cases.
+    """
     target = folder / file.path
     if target.is_file():
         _verify(file, target.read_bytes(), str(target))
         return target
     if not file.url:
-        raise DataError(f"{target}: no such file, and no public address of it is known; put {file.file_name} there "
-                        f"(the data folder is set by {FOLDER_VARIABLE})")
+        raise DataError(
+            f"{target}: no such file, and no public address of it is known; put {file.file_name} "
+            "there "
+            f"(the data folder is set by {FOLDER_VARIABLE})"
+        )
     content = _member(_downloaded(file, target), file)
     _verify(file, content, file.url)
     with replacing(target) as stream:
@@ -78,8 +89,10 @@ def _downloaded(file: DataFile, target: Path) -> bytes:
             return response.read()
     except (urllib.error.URLError, OSError) as error:
         reason = getattr(error, "reason", error)
-        raise DataError(f"{target}: no such file, and its download failed ({reason}); get {file.url} and put "
-                        f"{file.file_name} there, or set {FOLDER_VARIABLE} to a folder that has it") from None
+        raise DataError(
+            f"{target}: no such file, and its download failed ({reason}); get {file.url} and put "
+            f"{file.file_name} there, or set {FOLDER_VARIABLE} to a folder that has it"
+        ) from None
 
 
 def _member(content: bytes, file: DataFile) -> bytes:
@@ -96,5 +109,7 @@ def _member(content: bytes, file: DataFile) -> bytes:
 def _verify(file: DataFile, content: bytes, where: str) -> None:
     found = hashlib.sha256(content).hexdigest()
     if file.sha256 and found != file.sha256:
-        raise DataError(f"{where}: not the file that the catalogue knows: its sha256 is {found[:12]}.., "
-                        f"expected {file.sha256[:12]}..; remove or replace it")
+        raise DataError(
+            f"{where}: not the file that the catalogue knows: its sha256 is {found[:12]}.., "
+            f"expected {file.sha256[:12]}..; remove or replace it"
+        )

@@ -1,13 +1,16 @@
-"""Coupled electric drives: two motors turn an elastic belt over a pulley on a spring; the sensor loses the speed's sign.
+"""Coupled electric drives: two motors turn an elastic belt over a pulley on a spring; the sensor
+loses the speed's sign.
 
-Belt positions at motor 1, motor 2 and the pulley are s1, s2, sp; the pulley hangs on a spring and may move by x. The three
-spans stretch by  e1 = sp - s1 + x,  e2 = s2 - sp + x,  e3 = s1 - s2,  and with the belt's stiffness k and damping c,
+Belt positions at motor 1, motor 2 and the pulley are s1, s2, sp; the pulley hangs on a spring and
+may move by x. The three spans stretch by  e1 = sp - s1 + x,  e2 = s2 - sp + x,  e3 = s1 - s2,  and
+with the belt's stiffness k and damping c,
 
     m s1'' = g1 u - b s1' + T1 - T3,   m s2'' = g2 u - b s2' - T2 + T3,   T_i = k e_i + c e_i'
     mp sp'' = -bp sp' - T1 + T2,       mx x'' = -kx x - dx x' - T1 - T2
 
-which is linear; only the sensor, y = |sp'| + noise, is not. Only differences of the positions matter, so the state is
-(s1', s2', sp', x', sp - s1, s2 - sp, x), and it is stepped exactly for an input that is held over each sample.
+which is linear; only the sensor, y = |sp'| + noise, is not. Only differences of the positions
+matter, so the state is (s1', s2', sp', x', sp - s1, s2 - sp, x), and it is stepped exactly for an
+input that is held over each sample.
 """
 
 from collections.abc import Sequence
@@ -28,7 +31,9 @@ class DrivesParameters(Options):
 
     dt: float = option(0.02, "sampling time in seconds", above=0.0)
     motor_mass: float = option(0.5, "inertia of a motor, seen at the belt", above=0.0)
-    pulley_mass: float = option(0.25, "inertia of the pulley's rotation, seen at the belt", above=0.0)
+    pulley_mass: float = option(
+        0.25, "inertia of the pulley's rotation, seen at the belt", above=0.0
+    )
     hanger_mass: float = option(0.5, "mass of the pulley on its spring", above=0.0)
     motor_gain_1: float = option(2.0, "belt force of motor 1 for one volt", minimum=0.0)
     motor_gain_2: float = option(1.6, "belt force of motor 2 for one volt", minimum=0.0)
@@ -41,23 +46,39 @@ class DrivesParameters(Options):
     low: float = option(-2.0, "lowest voltage")
     high: float = option(2.2, "highest voltage")
     hold: int = option(5, "a voltage is held for one to four times this many samples", minimum=1)
-    process_std: float = option(0.01, "standard deviation of the unmeasured part of the voltage", minimum=0.0)
+    process_std: float = option(
+        0.01, "standard deviation of the unmeasured part of the voltage", minimum=0.0
+    )
     output_std: float = option(0.02, "standard deviation of the sensor noise", minimum=0.0)
 
 
 def continuous_system(p: DrivesParameters) -> tuple[np.ndarray, np.ndarray]:
     """Matrices of x' = A x + B u, for the state (s1', s2', sp', x', sp - s1, s2 - sp, x)."""
     #                     s1'  s2'  sp'  x'  a  b  x      with a = sp - s1, b = s2 - sp
-    stretch = np.array([[0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0],
-                        [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0],
-                        [0.0, 0.0, 0.0, 0.0, -1.0, -1.0, 0.0]])
-    rates = np.array([[-1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0],
-                      [0.0, 1.0, -1.0, 1.0, 0.0, 0.0, 0.0],
-                      [1.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0]])
+    stretch = np.array(
+        [
+            [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0],
+            [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0],
+            [0.0, 0.0, 0.0, 0.0, -1.0, -1.0, 0.0],
+        ]
+    )
+    rates = np.array(
+        [
+            [-1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0],
+            [0.0, 1.0, -1.0, 1.0, 0.0, 0.0, 0.0],
+            [1.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        ]
+    )
     tension = p.belt_stiffness * stretch + p.belt_damping * rates
-    pull = -rates[:, :4].T @ tension  # forces on s1, s2, sp, x: minus the gradient of the belt's energy, and its damping
+    # forces on s1, s2, sp, x: minus the gradient of the belt's energy, and its damping
+    pull = -rates[:, :4].T @ tension
     mass = np.array([p.motor_mass, p.motor_mass, p.pulley_mass, p.hanger_mass])
-    pull[range(4), range(4)] -= [p.motor_friction, p.motor_friction, p.pulley_friction, p.spring_damping]
+    pull[range(4), range(4)] -= [
+        p.motor_friction,
+        p.motor_friction,
+        p.pulley_friction,
+        p.spring_damping,
+    ]
     pull[3, 6] -= p.spring_stiffness
     kinematics = np.zeros((3, 7))
     kinematics[0, [0, 2]] = -1.0, 1.0
@@ -79,13 +100,17 @@ def discrete_system(p: DrivesParameters) -> tuple[np.ndarray, np.ndarray]:
     return step[:7, :7], step[:7, 7:]
 
 
-def run(parameters: DrivesParameters, length: int, generators: Sequence[np.random.Generator]) -> list[Trajectory]:
+def run(
+    parameters: DrivesParameters, length: int, generators: Sequence[np.random.Generator]
+) -> list[Trajectory]:
     A, B = discrete_system(parameters)
-    return [_run_one(parameters, A, B[:, 0], length, rng) for rng in generators]
+    return [_run_one(parameters, A, B[:, 0], length=length, rng=rng) for rng in generators]
 
 
-def _run_one(p: DrivesParameters, A: np.ndarray, B: np.ndarray, length: int, rng: np.random.Generator) -> Trajectory:
-    u = random_levels(length, p.low, p.high, p.hold, rng)
+def _run_one(
+    p: DrivesParameters, A: np.ndarray, B: np.ndarray, length: int, rng: np.random.Generator
+) -> Trajectory:
+    u = random_levels(length, p.low, p.high, hold=p.hold, rng=rng)
     voltage = u + p.process_std * rng.standard_normal(length)
     states = np.zeros((length, len(B)))  # starts at rest
     for t in range(length - 1):
@@ -95,5 +120,9 @@ def _run_one(p: DrivesParameters, A: np.ndarray, B: np.ndarray, length: int, rng
     return Trajectory(record, states)
 
 
-DRIVES = System("drives_sim", "Coupled electric drives (simulated): voltage to the magnitude of the pulley's speed",
-                DrivesParameters, run)
+DRIVES = System(
+    "drives_sim",
+    "Coupled electric drives (simulated): voltage to the magnitude of the pulley's speed",
+    DrivesParameters,
+    run=run,
+)

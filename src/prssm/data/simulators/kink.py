@@ -1,4 +1,5 @@
-"""The kink function of the GP state-space literature: a scalar system without input, measured directly.
+"""The kink function of the GP state-space literature: a scalar system without input, measured
+directly.
 
     x_{t+1} = f(x_t) + process noise,   f(x) = 0.8 + (x + 0.2) (1 - 5 / (1 + exp(-2 x))),   y_t = x_t + sensor noise
 """
@@ -28,7 +29,9 @@ def transition(x: np.ndarray) -> np.ndarray:
     return 0.8 + (x + 0.2) * (1.0 - 5.0 * sigmoid)
 
 
-def run(parameters: KinkParameters, length: int, generators: Sequence[np.random.Generator]) -> list[Trajectory]:
+def run(
+    parameters: KinkParameters, length: int, generators: Sequence[np.random.Generator]
+) -> list[Trajectory]:
     return [_run_one(parameters, length, rng) for rng in generators]
 
 
@@ -42,4 +45,9 @@ def _run_one(parameters: KinkParameters, length: int, rng: np.random.Generator) 
     return Trajectory(Record(None, x + noise), x[:, None])
 
 
-KINK = System("kink", "Kink function: a scalar system without input, measured directly", KinkParameters, run)
+KINK = System(
+    "kink",
+    "Kink function: a scalar system without input, measured directly",
+    KinkParameters,
+    run=run,
+)

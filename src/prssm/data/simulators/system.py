@@ -1,4 +1,6 @@
-"""What every simulated system is: parameters that are checked, and a function that runs experiments."""
+"""What every simulated system is: parameters that are checked, and a function that runs
+experiments.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +14,9 @@ from prssm.foundation.options import Options
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """One simulated experiment with its truth: the record as a sensor saw it, and the states (T, Dx) behind it."""
+    """One simulated experiment with its truth: the record as a sensor saw it, and the states (T,
+    Dx) behind it.
+    """
 
     record: Record
     states: np.ndarray
@@ -20,10 +24,11 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class System:
-    """A physical system. `run(parameters, length, generators)` gives one Trajectory for each random generator.
+    """A physical system. `run(parameters, length, generators)` gives one Trajectory for each random
+    generator.
 
-    Experiments that share a call to `run` may be computed together (`batch` at most), but each depends on its own
-    generator alone.
+    Experiments that share a call to `run` may be computed together (`batch` at most), but each
+    depends on its own generator alone.
     """
 
     name: str
@@ -33,7 +38,11 @@ class System:
     batch: int = 1
 
 
-def random_levels(length: int, low: float, high: float, hold: int, rng: np.random.Generator) -> np.ndarray:
-    """A staircase: levels uniform in [low, high], each held for one to four times `hold` samples."""
+def random_levels(
+    length: int, low: float, high: float, hold: int, rng: np.random.Generator
+) -> np.ndarray:
+    """A staircase: levels uniform in [low, high], each held for one to four times `hold`
+    samples.
+    """
     durations = hold * rng.integers(1, 5, size=length // hold + 1)
     return np.repeat(rng.uniform(low, high, size=len(durations)), durations)[:length]

@@ -1,4 +1,6 @@
-"""Files to a stream: read once, piece by piece, so that neither one long file nor many need fit in memory."""
+"""Files to a stream: read once, piece by piece, so that neither one long file nor many need fit in
+memory.
+"""
 
 import hashlib
 import json
@@ -18,26 +20,39 @@ from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import DataError
 
 BLOCK = 100_000  # rows of a Parquet file that are in memory at once
-_LEAST_SPREAD = 1e-4  # of a column, relative to its mean: with less, single precision would lose what was recorded
+# of a column, relative to its mean: with less, single precision would lose what was recorded
+_LEAST_SPREAD = 1e-4
 
 
-def convert(sources: Sequence[str | os.PathLike[str]], folder: str | os.PathLike[str], *, inputs: Names = None,
-            outputs: Names = None, time: str | None = None, dt: float | None = None) -> Stream:
-    """Write the experiments of files, or of all files of folders, to a stream. The sources stay as they are.
+def convert(
+    sources: Sequence[str | os.PathLike[str]],
+    folder: str | os.PathLike[str],
+    *,
+    inputs: Names = None,
+    outputs: Names = None,
+    time: str | None = None,
+    dt: float | None = None,
+) -> Stream:
+    """Write the experiments of files, or of all files of folders, to a stream. The sources stay as
+    they are.
 
     The folder has an index only when everything is there; a conversion that fails leaves none.
     """
     folder = Path(folder)
     files = _files(sources)
     if (folder / INDEX).exists():
-        raise DataError(f"{folder}: there is a stream already; name another folder, or remove it first")
+        raise DataError(
+            f"{folder}: there is a stream already; name another folder, or remove it first"
+        )
     writer = _Writer()
     with replacing(folder / ROWS) as stream:
         for file in files:
             writer.begin(file.name)
             for piece, repeated in _pieces(file, inputs=inputs, outputs=outputs, time=time, dt=dt):
                 writer.add(piece, repeated, stream)
-                inputs, outputs = list(piece.input_names), list(piece.output_names)  # the first file's, for all
+                # the first file's, for all
+                inputs = list(piece.input_names)
+                outputs = list(piece.output_names)
     index = writer.index()
     with replacing(folder / INDEX) as stream:
         stream.write(json.dumps(index, indent=1).encode())
@@ -47,9 +62,15 @@ def convert(sources: Sequence[str | os.PathLike[str]], folder: str | os.PathLike
 def _files(sources: Sequence[str | os.PathLike[str]]) -> list[Path]:
     found: list[Path] = []
     for source in map(Path, sources):
-        inside = sorted(path for path in source.iterdir() if path.suffix.lower() in READERS) if source.is_dir() else [source]
+        inside = (
+            sorted(path for path in source.iterdir() if path.suffix.lower() in READERS)
+            if source.is_dir()
+            else [source]
+        )
         if not inside:
-            raise DataError(f"{source}: no file in this folder that can be read; expected {', '.join(READERS)}")
+            raise DataError(
+                f"{source}: no file in this folder that can be read; expected {', '.join(READERS)}"
+            )
         found += inside
     if not found:
         raise DataError("convert: expected at least one file or folder, got none")
@@ -57,7 +78,8 @@ def _files(sources: Sequence[str | os.PathLike[str]]) -> list[Path]:
 
 
 def _pieces(path: Path, **columns: Any) -> Iterator[tuple[Record, int]]:
-    """One experiment in pieces, each with the number of its first rows that were in the piece before.
+    """One experiment in pieces, each with the number of its first rows that were in the piece
+    before.
 
     Pieces of a Parquet file overlap by a row, so that a gap in time between them is seen too.
     """
@@ -91,7 +113,9 @@ class _Writer:
         check_alike([self.first, piece])
         exact = np.concatenate([piece.u, piece.y], axis=1)[repeated:]
         if np.nanmax(np.abs(exact), initial=0.0) > np.finfo(KIND).max:
-            raise DataError(f"{piece.name}: a value is too large for single precision; use other units")
+            raise DataError(
+                f"{piece.name}: a value is too large for single precision; use other units"
+            )
         values = exact.astype(KIND)
         data = values.tobytes()
         stream.write(data)
@@ -100,14 +124,19 @@ class _Writer:
         self._count(values.astype(np.float64))
 
     def _count(self, values: np.ndarray) -> None:
-        """Mean and sum of squared deviations of each column joined with those so far (missing values left out)."""
+        """Mean and sum of squared deviations of each column joined with those so far (missing
+        values left out).
+        """
         count = np.sum(~np.isnan(values), axis=0).astype(np.float64)
         mean = np.nansum(values, axis=0) / np.maximum(count, 1.0)
         squares = np.nansum((values - mean) ** 2, axis=0)
         if not self.count.size:
-            self.count, self.mean, self.squares = count, mean, squares
+            self.count = count
+            self.mean = mean
+            self.squares = squares
             return
-        total, apart = np.maximum(self.count + count, 1.0), mean - self.mean
+        total = np.maximum(self.count + count, 1.0)
+        apart = mean - self.mean
         self.squares = self.squares + squares + apart**2 * self.count * count / total
         self.mean = self.mean + apart * count / total
         self.count = self.count + count
@@ -115,12 +144,23 @@ class _Writer:
     def index(self) -> dict[str, Any]:
         assert self.first is not None
         std = np.sqrt(self.squares / np.maximum(self.count, 1.0))
-        for name, value, mean in zip((*self.first.input_names, *self.first.output_names), std, self.mean, strict=True):
+        for name, value, mean in zip(
+            (*self.first.input_names, *self.first.output_names), std, self.mean, strict=True
+        ):
             if not value > 1e-12 * max(1.0, abs(mean)):
                 raise DataError(f"column {name!r} is constant or missing in all data; leave it out")
             if value < _LEAST_SPREAD * abs(mean):
-                raise DataError(f"column {name!r}: a mean of {mean:.6g} hides a deviation of {value:.3g} in single "
-                                f"precision; subtract an offset from it first")
-        return {"inputs": list(self.first.input_names), "outputs": list(self.first.output_names), "dt": self.first.dt,
-                "names": self.names, "lengths": self.lengths, "digest": self.digest.hexdigest(),
-                "statistics": {"mean": self.mean.tolist(), "std": std.tolist()}}
+                raise DataError(
+                    f"column {name!r}: a mean of {mean:.6g} hides a deviation of {value:.3g} in "
+                    "single "
+                    f"precision; subtract an offset from it first"
+                )
+        return {
+            "inputs": list(self.first.input_names),
+            "outputs": list(self.first.output_names),
+            "dt": self.first.dt,
+            "names": self.names,
+            "lengths": self.lengths,
+            "digest": self.digest.hexdigest(),
+            "statistics": {"mean": self.mean.tolist(), "std": std.tolist()},
+        }

@@ -1,7 +1,9 @@
-"""A data set on disk that need not fit in memory: one file of rows, of which only the windows in use are read.
+"""A data set on disk that need not fit in memory: one file of rows, of which only the windows in
+use are read.
 
-`convert` makes the folder: `rows.f32`, inputs and outputs of all experiments end to end in single precision, and
-`index.json`, which says what they are, how long the experiments are and what their statistics are.
+`convert` makes the folder: `rows.f32`, inputs and outputs of all experiments end to end in single
+precision, and `index.json`, which says what they are, how long the experiments are and what their
+statistics are.
 """
 
 import json
@@ -16,7 +18,8 @@ from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.foundation.errors import DataError
 
-ROWS, INDEX = "rows.f32", "index.json"
+ROWS = "rows.f32"
+INDEX = "index.json"
 KIND = np.dtype("<f4")
 
 
@@ -39,10 +42,20 @@ class Stream:
         folder = Path(folder)
         try:
             index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-            stream = cls(folder, tuple(index["inputs"]), tuple(index["outputs"]), index["dt"], tuple(index["names"]),
-                         np.asarray(index["lengths"], dtype=np.int64), index["digest"], index["statistics"])
+            stream = cls(
+                folder,
+                tuple(index["inputs"]),
+                tuple(index["outputs"]),
+                dt=index["dt"],
+                names=tuple(index["names"]),
+                lengths=np.asarray(index["lengths"], dtype=np.int64),
+                digest=index["digest"],
+                statistics=index["statistics"],
+            )
         except FileNotFoundError:
-            raise DataError(f"{folder}: expected a folder made by `prssm convert`, but it has no {INDEX}") from None
+            raise DataError(
+                f"{folder}: expected a folder made by `prssm convert`, but it has no {INDEX}"
+            ) from None
         except (json.JSONDecodeError, KeyError, TypeError, OSError) as error:
             raise DataError(f"{folder / INDEX}: not a whole index of a stream: {error}") from None
         stream._check_size()
@@ -53,7 +66,10 @@ class Stream:
         expected = int(self.lengths.sum()) * self.width * KIND.itemsize
         found = path.stat().st_size if path.exists() else 0
         if found != expected:
-            raise DataError(f"{path}: expected {expected} bytes, got {found}: the file is not whole; convert the data again")
+            raise DataError(
+                f"{path}: expected {expected} bytes, got {found}: the file is not whole; convert "
+                "the data again"
+            )
 
     @property
     def width(self) -> int:
@@ -75,19 +91,28 @@ class Stream:
         """Rows begin..end of all experiments laid end to end, as a Record."""
         block = np.array(self._rows[begin:end], dtype=np.float64)
         inputs = len(self.input_names)
-        return Record(block[:, :inputs], block[:, inputs:], self.dt, input_names=self.input_names,
-                      output_names=self.output_names, name=name)
+        return Record(
+            block[:, :inputs],
+            block[:, inputs:],
+            self.dt,
+            input_names=self.input_names,
+            output_names=self.output_names,
+            name=name,
+        )
 
     def scaler(self, normalise: bool = True) -> Scaler:
         """As fitted on all rows."""
         mean, std = (np.asarray(self.statistics[name]) for name in ("mean", "std"))
         if not normalise:
-            mean, std = np.zeros_like(mean), np.ones_like(std)
+            mean = np.zeros_like(mean)
+            std = np.ones_like(std)
         inputs = len(self.input_names)
-        return Scaler(mean[:inputs], std[:inputs], mean[inputs:], std[inputs:])
+        return Scaler(mean[:inputs], std[:inputs], mean[inputs:], y_std=std[inputs:])
 
     def sample(self, rows: int, seed: int, shortest: int = 2) -> list[Record]:
-        """Some experiments, at most `rows` rows in all: whole ones in random order, the last one cut."""
+        """Some experiments, at most `rows` rows in all: whole ones in random order, the last one
+        cut.
+        """
         chosen: list[Record] = []
         for experiment in np.random.default_rng(seed).permutation(len(self.lengths)):
             take = min(int(self.lengths[experiment]), rows)
@@ -102,18 +127,25 @@ class Stream:
         """The shortest experiment, or its first rows."""
         experiment = int(np.argmin(self.lengths))
         begin = int(self._offsets[experiment])
-        return self.read(begin, begin + min(int(self.lengths[experiment]), at_most), self.names[experiment])
+        return self.read(
+            begin, begin + min(int(self.lengths[experiment]), at_most), self.names[experiment]
+        )
 
     def window_count(self, horizon: int) -> int:
         """How many windows of that length there are."""
         short = np.flatnonzero(self.lengths < horizon)
         if len(short):
-            raise DataError(f"{self.names[short[0]]}: {self.lengths[short[0]]} rows are too short for sub-trajectories of "
-                            f"horizon={horizon}; choose horizon at most {self.lengths.min()}")
+            raise DataError(
+                f"{self.names[short[0]]}: {self.lengths[short[0]]} rows are too short for "
+                "sub-trajectories of "
+                f"horizon={horizon}; choose horizon at most {self.lengths.min()}"
+            )
         return int(np.sum(self.lengths - horizon + 1))
 
     def window_rows(self, windows: np.ndarray, horizon: int) -> np.ndarray:
-        """First rows of windows, which are counted through all experiments as `windows.sliding` does."""
+        """First rows of windows, which are counted through all experiments as `windows.sliding`
+        does.
+        """
         ends = np.cumsum(self.lengths - horizon + 1)
         experiment = np.searchsorted(ends, windows, side="right")
         return windows + experiment * (horizon - 1)

@@ -1,1 +1,3 @@
-"""What runs a rollout: compiled code for the CPU and for NVIDIA GPUs. Nothing outside imports native or cuda."""
+"""What runs a rollout: compiled code for the CPU and for NVIDIA GPUs. Nothing outside imports
+native or cuda.
+"""

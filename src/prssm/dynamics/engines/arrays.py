@@ -34,23 +34,41 @@ class Arrays(NamedTuple):
 
 
 def not_compiled(dynamics: Dynamics) -> str | None:
-    """What of these dynamics the compiled engines do not know, in one line; None where they know all."""
+    """What of these dynamics the compiled engines do not know, in one line; None where they know
+    all.
+    """
     if type(dynamics.gp.kernel) is not SquaredExponential:
-        return f"it knows the squared-exponential kernel only, not {type(dynamics.gp.kernel).__name__}"
+        return (
+            f"it knows the squared-exponential kernel only, not {type(dynamics.gp.kernel).__name__}"
+        )
     if dynamics.mean.affine(*_sizes(dynamics)) is None:
         return f"it knows affine prior means only, not {type(dynamics.mean).__name__}"
     return None
 
 
 def arrays_of(dynamics: Dynamics, x1: Array, u: Array, eps: Array, single: bool) -> Arrays:
-    """All that a compiled engine reads, checked; where `single`, trajectories and noise in single precision."""
+    """All that a compiled engine reads, checked; where `single`, trajectories and noise in single
+    precision.
+    """
     kind = jnp.dtype(jnp.float32) if single else x1.dtype
-    gp, (weight, bias) = dynamics.gp, dynamics.mean.affine(*_sizes(dynamics))
+    gp = dynamics.gp
+    (weight, bias) = dynamics.mean.affine(*_sizes(dynamics))
     spread = jnp.zeros((len(gp.mean), 0, 0), gp.zeta.dtype) if gp.spread is None else gp.spread
     mean = gp.mean if gp.mean.ndim == 2 else gp.mean.astype(kind)
-    arrays = Arrays(x1.astype(kind), u.astype(kind), eps.astype(kind), gp.zeta, jnp.exp(-gp.kernel.log_lengthscale),
-                    jnp.exp(2.0 * gp.kernel.log_std), gp.white, mean, spread, weight.astype(gp.zeta.dtype),
-                    bias.astype(gp.zeta.dtype), dynamics.process_var)
+    arrays = Arrays(
+        x1.astype(kind),
+        u.astype(kind),
+        eps.astype(kind),
+        zeta=gp.zeta,
+        precision=jnp.exp(-gp.kernel.log_lengthscale),
+        variance=jnp.exp(2.0 * gp.kernel.log_std),
+        white=gp.white,
+        mean=mean,
+        spread=spread,
+        weight=weight.astype(gp.zeta.dtype),
+        bias=bias.astype(gp.zeta.dtype),
+        process_var=dynamics.process_var,
+    )
     _check(arrays)
     return arrays
 
@@ -61,18 +79,36 @@ def _sizes(dynamics: Dynamics) -> tuple[int, int]:
 
 
 def _check(arrays: Arrays) -> None:
-    """Shapes and types agree; the libraries check once more, but cannot say it at the place of the mistake."""
-    (sets, points, din), (steps, _, batch), dx = arrays.zeta.shape, arrays.eps.shape, len(arrays.mean)
-    sets, spread = 1 if sets == 1 else dx, points if arrays.spread.size else 0
-    shapes = Arrays((dx, batch), (steps, din - dx, batch), (steps, dx, batch), (sets, points, din), (sets, din), (sets,),
-                    (sets, points, points), (dx, points, batch)[: arrays.mean.ndim], (dx, spread, spread),
-                    (dx, din), (dx,), (dx,))
+    """Shapes and types agree; the libraries check once more, but cannot say it at the place of the
+    mistake.
+    """
+    (sets, points, din) = arrays.zeta.shape
+    (steps, _, batch) = arrays.eps.shape
+    dx = len(arrays.mean)
+    sets = 1 if sets == 1 else dx
+    spread = points if arrays.spread.size else 0
+    shapes = Arrays(
+        (dx, batch),
+        (steps, din - dx, batch),
+        (steps, dx, batch),
+        zeta=(sets, points, din),
+        precision=(sets, din),
+        variance=(sets,),
+        white=(sets, points, points),
+        mean=(dx, points, batch)[: arrays.mean.ndim],
+        spread=(dx, spread, spread),
+        weight=(dx, din),
+        bias=(dx,),
+        process_var=(dx,),
+    )
     for name, array, shape in zip(Arrays._fields, arrays, shapes, strict=True):
         if array.shape != shape:
             raise DataError(f"rollout: {name}: expected shape {shape}, got {array.shape}")
         trajectory = name in ("x1", "u", "eps") or (name == "mean" and array.ndim == 3)
         alike = arrays.x1.dtype if trajectory else arrays.zeta.dtype
         if array.dtype != alike or array.dtype not in (jnp.float32, jnp.float64):
-            raise DataError(f"rollout: {name}: expected float32 or float64 like the others, got {array.dtype}")
+            raise DataError(
+                f"rollout: {name}: expected float32 or float64 like the others, got {array.dtype}"
+            )
     if steps < 1:
         raise DataError("rollout: eps: expected at least one step, got none")

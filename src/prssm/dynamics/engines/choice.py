@@ -1,8 +1,9 @@
 """Which engine runs a rollout: all of them compute the same trajectories and the same gradients.
 
-`scan` is plain JAX, the oracle; `adjoint` is JAX with the gradient by hand; `native` is compiled for the CPU, `cuda` for
-an NVIDIA GPU; with `-single` the compiled recursion is in single precision. `auto` and `auto-single` are native or cuda
-where one of them applies, else adjoint. A new engine is a `why_not`, a rollout, and a line in `COMPILED`.
+`scan` is plain JAX, the oracle; `adjoint` is JAX with the gradient by hand; `native` is compiled
+for the CPU, `cuda` for an NVIDIA GPU; with `-single` the compiled recursion is in single precision.
+`auto` and `auto-single` are native or cuda where one of them applies, else adjoint. A new engine is
+a `why_not`, a rollout, and a line in `COMPILED`.
 """
 
 from collections.abc import Callable
@@ -21,11 +22,15 @@ from prssm.dynamics.transition import Dynamics, Transition
 from prssm.foundation.errors import OptionError
 from prssm.gp.linalg import Factorise, factor_and_inverse
 
-Engine = Literal["auto", "auto-single", "native", "native-single", "cuda", "cuda-single", "adjoint", "scan"]
+Engine = Literal[
+    "auto", "auto-single", "native", "native-single", "cuda", "cuda-single", "adjoint", "scan"
+]
 
 
 class Compiled(NamedTuple):
-    """A compiled engine: why it cannot run some dynamics here (None where it can), its rollout, and what `info` says."""
+    """A compiled engine: why it cannot run some dynamics here (None where it can), its rollout, and
+    what `info` says.
+    """
 
     why_not: Callable[[Dynamics], str | None]
     run: Callable[..., Array]
@@ -38,14 +43,25 @@ COMPILED = {
 }
 
 
-def rollout(dynamics: Dynamics, x1: Float[Array, "Dx B"], u: Float[Array, "T Du B"], eps: Float[Array, "T Dx B"],
-            engine: Engine = "auto") -> Float[Array, "T Dx B"]:
-    """Latent trajectories x_1..x_T, reparametrised by `eps` (its last row is not used: nothing follows x_T)."""
+def rollout(
+    dynamics: Dynamics,
+    x1: Float[Array, "Dx B"],
+    u: Float[Array, "T Du B"],
+    eps: Float[Array, "T Dx B"],
+    engine: Engine = "auto",
+) -> Float[Array, "T Dx B"]:
+    """Latent trajectories x_1..x_T, reparametrised by `eps` (its last row is not used: nothing
+    follows x_T).
+    """
     kind, _, single = engine.partition("-")
     if kind == "auto":
-        kind = next((name for name, one in COMPILED.items() if one.why_not(dynamics) is None), "adjoint")
+        kind = next(
+            (name for name, one in COMPILED.items() if one.why_not(dynamics) is None), "adjoint"
+        )
     elif kind in COMPILED and (reason := COMPILED[kind].why_not(dynamics)):
-        raise OptionError(f"option engine: expected one that can run here, got {engine!r}: {reason}")
+        raise OptionError(
+            f"option engine: expected one that can run here, got {engine!r}: {reason}"
+        )
     if kind != "native":
         dynamics = dynamics.unshared()  # only the native engine makes use of what dimensions share
     if kind in COMPILED:

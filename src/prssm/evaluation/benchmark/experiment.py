@@ -1,4 +1,6 @@
-"""One experiment: train, simulate both parts freely, score, and say what happened. Never raises for a failed run."""
+"""One experiment: train, simulate both parts freely, score, and say what happened. Never raises for
+a failed run.
+"""
 
 import hashlib
 import time
@@ -19,7 +21,8 @@ from prssm.models.estimator import Estimator
 from prssm.prediction.metrics import evaluate
 from prssm.prediction.prediction import Prediction
 
-OK, FAILED = "ok", "failed"
+OK = "ok"
+FAILED = "failed"
 SAMPLES_KEPT = 10  # sample paths stored for figures
 TRACEBACK_CHARACTERS = 4000
 
@@ -30,14 +33,18 @@ class DivergedRun(PrssmError):
 
 @dataclass(frozen=True, eq=False)
 class Finished:
-    """The record of an experiment (plain values for JSON) and the arrays its figures are drawn from."""
+    """The record of an experiment (plain values for JSON) and the arrays its figures are drawn
+    from.
+    """
 
     record: dict[str, Any]
     arrays: dict[str, np.ndarray]
 
 
 def run_experiment(experiment: Experiment) -> Finished:
-    """Train and score one experiment. Whatever goes wrong becomes a failed record with its reason; only Ctrl-C passes."""
+    """Train and score one experiment. Whatever goes wrong becomes a failed record with its reason;
+    only Ctrl-C passes.
+    """
     record = blank_record(experiment)
     arrays: dict[str, np.ndarray] = {}
     try:
@@ -53,12 +60,28 @@ def run_experiment(experiment: Experiment) -> Finished:
 def blank_record(experiment: Experiment) -> dict[str, Any]:
     """The record before anything has run: all its fields are there from the start."""
     variant = experiment.variant
-    return {"schema": SCHEMA_VERSION, "key": experiment.key, "dataset": experiment.dataset, "method": variant.method,
-            "label": variant.label, "preset": variant.preset, "configuration": variant.configuration(),
-            "seed": experiment.seed, "outcome": OK, "reason": None, "traceback": None, "metrics": None,
-            "seconds": {"fit": None, "simulate_train": None, "simulate_test": None}, "iterations": None, "training": None,
-            "findings": None, "data": None, "warmup": None,
-            "finished": datetime.now(UTC).isoformat(timespec="seconds"), **provenance()}
+    return {
+        "schema": SCHEMA_VERSION,
+        "key": experiment.key,
+        "dataset": experiment.dataset,
+        "method": variant.method,
+        "label": variant.label,
+        "preset": variant.preset,
+        "configuration": variant.configuration(),
+        "seed": experiment.seed,
+        "outcome": OK,
+        "reason": None,
+        "traceback": None,
+        "metrics": None,
+        "seconds": {"fit": None, "simulate_train": None, "simulate_test": None},
+        "iterations": None,
+        "training": None,
+        "findings": None,
+        "data": None,
+        "warmup": None,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        **provenance(),
+    }
 
 
 def reason(error: BaseException) -> str:
@@ -70,8 +93,12 @@ def reason(error: BaseException) -> str:
 def _run(experiment: Experiment, record: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     train, test = (_listed(part) for part in catalogue.load(experiment.dataset))
     skip = catalogue.describe(experiment.dataset).warm_up
-    record["data"] = {"name": test[0].name, "train_rows": sum(map(len, train)), "test_rows": sum(map(len, test)),
-                      "sha256": fingerprint([*train, *test])}
+    record["data"] = {
+        "name": test[0].name,
+        "train_rows": sum(map(len, train)),
+        "test_rows": sum(map(len, test)),
+        "sha256": fingerprint([*train, *test]),
+    }
     model = experiment.variant.build(experiment.seed)
     start = time.perf_counter()
     model.fit(train)
@@ -85,15 +112,19 @@ def _run(experiment: Experiment, record: dict[str, Any], arrays: dict[str, np.nd
         record["seconds"][f"simulate_{part}"] = time.perf_counter() - start
         if part == "test":
             arrays |= _arrays_of(predictions)
-        metrics[part] = score(predictions, model.scaler_.y_std, part, skip)
+        metrics[part] = score(predictions, model.scaler_.y_std, part, skip=skip)
     record["metrics"] = metrics
     record["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def score(predictions: Sequence[Prediction], y_std: np.ndarray, part: str, skip: int = 0) -> dict[str, float | None]:
-    """The metrics of some free runs; None where the data leave one undefined. A run that left the numbers is an error.
+def score(
+    predictions: Sequence[Prediction], y_std: np.ndarray, part: str, skip: int = 0
+) -> dict[str, float | None]:
+    """The metrics of some free runs; None where the data leave one undefined. A run that left the
+    numbers is an error.
 
-    `rmse_scored` leaves out the first `skip` steps of each run, as the data set's own protocol asks.
+    `rmse_scored` leaves out the first `skip` steps of each run, as the data set's own protocol
+    asks.
     """
     for prediction in predictions:
         _check_finite(prediction, part)
@@ -111,35 +142,63 @@ def _check_finite(prediction: Prediction, part: str) -> None:
     bad = ~np.isfinite(prediction.mean) | ~np.isfinite(prediction.std) | (prediction.std <= 0)
     if bad.any():
         step = int(np.flatnonzero(bad.any(axis=1))[0])
-        mean, std = prediction.mean[step], prediction.std[step]
-        raise DivergedRun(f"the free run on the {part} part diverged: {prediction.name}, step {step}: "
-                          f"mean {mean.tolist()}, std {std.tolist()}")
+        mean = prediction.mean[step]
+        std = prediction.std[step]
+        raise DivergedRun(
+            f"the free run on the {part} part diverged: {prediction.name}, step {step}: "
+            f"mean {mean.tolist()}, std {std.tolist()}"
+        )
 
 
-def _describe_training(model: Estimator, record: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+def _describe_training(
+    model: Estimator, record: dict[str, Any], arrays: dict[str, np.ndarray]
+) -> None:
     log = model.training_
     if log is None:
         return
     record["iterations"] = int(log.iteration[-1]) if len(log.iteration) else 0
     final = [float(value) if np.isfinite(value) else None for value in log.final]
-    record["training"] = {"objective": log.objective_name, "kept": int(log.kept), "final": final,
-                          "outcomes": list(log.outcomes)}
-    arrays |= {"training.iteration": np.asarray(log.iteration), "training.objective": np.asarray(log.objective)}
+    record["training"] = {
+        "objective": log.objective_name,
+        "kept": int(log.kept),
+        "final": final,
+        "outcomes": list(log.outcomes),
+    }
+    arrays |= {
+        "training.iteration": np.asarray(log.iteration),
+        "training.objective": np.asarray(log.objective),
+    }
 
 
 def _arrays_of(predictions: Sequence[Prediction]) -> dict[str, np.ndarray]:
     """What figures need of the test runs, run i under 'test<i>.<name>'."""
     arrays: dict[str, np.ndarray] = {}
     for i, run in enumerate(predictions):
-        parts = {"mean": run.mean, "std": run.std, "measured": run.measured, "inputs": run.inputs, "time": run.time,
-                 "dt": run.dt, "state_mean": run.state_mean, "state_std": run.state_std,
-                 "samples": None if run.samples is None else run.samples[:SAMPLES_KEPT].astype(np.float32)}
-        arrays |= {f"test{i}.{name}": np.asarray(value) for name, value in parts.items() if value is not None}
+        parts = {
+            "mean": run.mean,
+            "std": run.std,
+            "measured": run.measured,
+            "inputs": run.inputs,
+            "time": run.time,
+            "dt": run.dt,
+            "state_mean": run.state_mean,
+            "state_std": run.state_std,
+            "samples": None
+            if run.samples is None
+            else run.samples[:SAMPLES_KEPT].astype(np.float32),
+        }
+        arrays |= {
+            f"test{i}.{name}": np.asarray(value)
+            for name, value in parts.items()
+            if value is not None
+        }
     return arrays
 
 
 def fingerprint(records: Sequence[Record]) -> str:
-    """A checksum of the numbers trained and scored on: two records with equal ones used the same data."""
+    """A checksum of the numbers trained and scored on: two records with equal ones used the same
+    data.
+    """
     digest = hashlib.sha256()
     for record in records:
         for array in (record.u, record.y):

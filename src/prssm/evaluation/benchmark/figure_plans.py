@@ -12,7 +12,9 @@ SHOWN_SEED = 0  # figures of single runs show the first seed, never the best
 
 @dataclass(frozen=True)
 class FigurePlan:
-    """A figure, what it shows, and its experiments by panel: `panels[title]` are the experiments of one panel or curve."""
+    """A figure, what it shows, and its experiments by panel: `panels[title]` are the experiments of
+    one panel or curve.
+    """
 
     name: str
     caption: str
@@ -27,8 +29,12 @@ def figure_datasets(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(_known(name)[0] for name in names))
 
 
-def plan_figure(name: str, ours: Variant, variants: Sequence[Variant], seeds: int, dataset: str | None = None) -> FigurePlan:
-    """The experiments of a figure: `ours` is PR-SSM with the options of this benchmark, `variants` are all its methods."""
+def plan_figure(
+    name: str, ours: Variant, variants: Sequence[Variant], seeds: int, dataset: str | None = None
+) -> FigurePlan:
+    """The experiments of a figure: `ours` is PR-SSM with the options of this benchmark, `variants`
+    are all its methods.
+    """
     usual, caption, panels = _known(name)
     return FigurePlan(name, caption, panels(dataset or usual, ours, variants, seeds))
 
@@ -39,35 +45,65 @@ def _known(name: str) -> tuple[str, str, Callable[..., dict[str, list[Experiment
     return FIGURES[name]
 
 
-def _untrained_vs_trained(dataset: str, ours: Variant, variants: Sequence[Variant],
-                          seeds: int) -> dict[str, list[Experiment]]:
+def _untrained_vs_trained(
+    dataset: str, ours: Variant, variants: Sequence[Variant], seeds: int
+) -> dict[str, list[Experiment]]:
     full = ours.changed(scheme="full")
-    return {"untrained": [Experiment(dataset, full.changed(iterations=0), SHOWN_SEED)],
-            "trained": [Experiment(dataset, full, SHOWN_SEED)]}
+    return {
+        "untrained": [Experiment(dataset, full.changed(iterations=0), SHOWN_SEED)],
+        "trained": [Experiment(dataset, full, SHOWN_SEED)],
+    }
 
 
-def _recognition(dataset: str, ours: Variant, variants: Sequence[Variant], seeds: int) -> dict[str, list[Experiment]]:
-    return {"without recognition model": [Experiment(dataset, ours.changed(scheme="full"), SHOWN_SEED)],
-            "with recognition model": [Experiment(dataset, ours.changed(scheme="stochastic"), SHOWN_SEED)]}
+def _recognition(
+    dataset: str, ours: Variant, variants: Sequence[Variant], seeds: int
+) -> dict[str, list[Experiment]]:
+    return {
+        "without recognition model": [Experiment(dataset, ours.changed(scheme="full"), SHOWN_SEED)],
+        "with recognition model": [
+            Experiment(dataset, ours.changed(scheme="stochastic"), SHOWN_SEED)
+        ],
+    }
 
 
-def _all_methods(dataset: str, ours: Variant, variants: Sequence[Variant], seeds: int) -> dict[str, list[Experiment]]:
+def _all_methods(
+    dataset: str, ours: Variant, variants: Sequence[Variant], seeds: int
+) -> dict[str, list[Experiment]]:
     return {variant.label: [Experiment(dataset, variant, SHOWN_SEED)] for variant in variants}
 
 
-def _full_vs_stochastic(dataset: str, ours: Variant, variants: Sequence[Variant], seeds: int) -> dict[str, list[Experiment]]:
-    longest = ours.configuration()["iterations"] or ITERATION_GRID[-1]  # where the preset leaves it to the data
+def _full_vs_stochastic(
+    dataset: str, ours: Variant, variants: Sequence[Variant], seeds: int
+) -> dict[str, list[Experiment]]:
+    # where the preset leaves it to the data
+    longest = ours.configuration()["iterations"] or ITERATION_GRID[-1]
     ours = ours.changed(restarts=1)  # the paper's are independent trainings
     grid = sorted({count for count in ITERATION_GRID if count < longest} | {longest})
-    return {scheme: [Experiment(dataset, ours.changed(scheme=scheme, iterations=count), seed)
-                     for count in grid for seed in range(seeds)] for scheme in ("full", "stochastic")}
+    return {
+        scheme: [
+            Experiment(dataset, ours.changed(scheme=scheme, iterations=count), seed)
+            for count in grid
+            for seed in range(seeds)
+        ]
+        for scheme in ("full", "stochastic")
+    }
 
 
 FIGURES: dict[str, tuple[str, str, Callable[..., dict[str, list[Experiment]]]]] = {
-    "untrained-vs-trained": ("furnace", "PR-SSM before and after training with the full gradient, no recognition model",
-                             _untrained_vs_trained),
-    "recognition": ("furnace", "The start of a free run without and with recognition model", _recognition),
+    "untrained-vs-trained": (
+        "furnace",
+        "PR-SSM before and after training with the full gradient, no recognition model",
+        _untrained_vs_trained,
+    ),
+    "recognition": (
+        "furnace",
+        "The start of a free run without and with recognition model",
+        _recognition,
+    ),
     "drives-methods": ("drives", "Free run of every method on the test part", _all_methods),
-    "full-vs-stochastic": ("drives", "Full against stochastic gradient over iterations: mean and range over seeds",
-                           _full_vs_stochastic),
+    "full-vs-stochastic": (
+        "drives",
+        "Full against stochastic gradient over iterations: mean and range over seeds",
+        _full_vs_stochastic,
+    ),
 }

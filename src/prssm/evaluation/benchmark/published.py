@@ -1,4 +1,6 @@
-"""The paper's result tables and the rows that must stand beside them, read from `published.toml` in the package."""
+"""The paper's result tables and the rows that must stand beside them, read from `published.toml` in
+the package.
+"""
 
 import tomllib
 from collections.abc import Mapping
@@ -10,7 +12,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Figure:
-    """A published RMSE: its mean and, where one was printed, its standard deviation over trained models."""
+    """A published RMSE: its mean and, where one was printed, its standard deviation over trained
+    models.
+    """
 
     mean: float
     std: float | None = None
@@ -18,7 +22,8 @@ class Figure:
 
 @dataclass(frozen=True)
 class Setting:
-    """One of the four combinations of preprocessing and propagation: `rmse[data set][method]`; absent if not run.
+    """One of the four combinations of preprocessing and propagation: `rmse[data set][method]`;
+    absent if not run.
 
     `options` are what a method of ours is told to run in this setting.
     """
@@ -41,7 +46,9 @@ class Reference:
 
 @dataclass(frozen=True)
 class Published:
-    """All published figures; `main` is the setting of the paper's own table, `varied` our methods with all four settings."""
+    """All published figures; `main` is the setting of the paper's own table, `varied` our methods
+    with all four settings.
+    """
 
     source: str
     where: str
@@ -55,19 +62,39 @@ class Published:
 @cache
 def published() -> Published:
     """The published figures, parsed once."""
-    text = resources.files("prssm.evaluation.benchmark").joinpath("published.toml").read_text(encoding="utf-8")
+    text = (
+        resources.files("prssm.evaluation.benchmark")
+        .joinpath("published.toml")
+        .read_text(encoding="utf-8")
+    )
     document = tomllib.loads(text)
-    settings = {entry["name"]: _setting(entry, document["methods"]) for entry in document["setting"]}
-    return Published(document["source"], document["where"], document["main"], tuple(document["varied"]),
-                     document["labels"], settings, tuple(_reference(entry) for entry in document["reference"]))
+    settings = {
+        entry["name"]: _setting(entry, document["methods"]) for entry in document["setting"]
+    }
+    return Published(
+        document["source"],
+        document["where"],
+        document["main"],
+        varied=tuple(document["varied"]),
+        labels=document["labels"],
+        settings=settings,
+        references=tuple(_reference(entry) for entry in document["reference"]),
+    )
 
 
 def _setting(entry: dict[str, Any], methods: list[str]) -> Setting:
-    rmse = {dataset: {method: Figure(*cell) for method, cell in zip(methods, row, strict=True) if cell}
-            for dataset, row in entry["rmse"].items()}
-    return Setting(entry["name"], entry["title"], entry["options"], rmse)
+    rmse = {
+        dataset: {method: Figure(*cell) for method, cell in zip(methods, row, strict=True) if cell}
+        for dataset, row in entry["rmse"].items()
+    }
+    return Setting(entry["name"], entry["title"], entry["options"], rmse=rmse)
 
 
 def _reference(entry: dict[str, Any]) -> Reference:
     rmse = {dataset: Figure(*cell) for dataset, cell in entry["rmse"].items()}
-    return Reference(entry["label"], entry["source"], rmse, entry.get("log_likelihood_scaled", {}))
+    return Reference(
+        entry["label"],
+        entry["source"],
+        rmse,
+        log_likelihood_scaled=entry.get("log_likelihood_scaled", {}),
+    )

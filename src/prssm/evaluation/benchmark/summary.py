@@ -1,4 +1,6 @@
-"""Figures over seeds: mean, deviation and the number of runs behind them. Failed runs are counted, never averaged."""
+"""Figures over seeds: mean, deviation and the number of runs behind them. Failed runs are counted,
+never averaged.
+"""
 
 import statistics
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -15,7 +17,9 @@ Name = TypeVar("Name", bound=Hashable)
 
 @dataclass(frozen=True)
 class Cell:
-    """One method on one data set: the values of the runs that ended well, and the numbers of those that did not."""
+    """One method on one data set: the values of the runs that ended well, and the numbers of those
+    that did not.
+    """
 
     values: tuple[float, ...]
     failed: int = 0
@@ -41,8 +45,12 @@ def on_test(name: str) -> Figure:
     return lambda record: record["metrics"]["test"].get(name)
 
 
-def summarise(planned: Iterable[Experiment], records: Records, figure: Figure) -> dict[str, dict[str, Cell]]:
-    """`cells[label][data set]` of one figure over the seeds, for what was planned, in the planned order."""
+def summarise(
+    planned: Iterable[Experiment], records: Records, figure: Figure
+) -> dict[str, dict[str, Cell]]:
+    """`cells[label][data set]` of one figure over the seeds, for what was planned, in the planned
+    order.
+    """
     values: dict[str, dict[str, list[float]]] = {}
     failed: dict[tuple[str, str], int] = {}
     missing: dict[tuple[str, str], int] = {}
@@ -58,20 +66,36 @@ def summarise(planned: Iterable[Experiment], records: Records, figure: Figure) -
             missing[place] = missing.get(place, 0) + 1
         else:
             found.append(value)
-    return {label: {dataset: Cell(tuple(found), failed.get((label, dataset), 0), missing.get((label, dataset), 0))
-                    for dataset, found in row.items()} for label, row in values.items()}
+    return {
+        label: {
+            dataset: Cell(
+                tuple(found), failed.get((label, dataset), 0), missing.get((label, dataset), 0)
+            )
+            for dataset, found in row.items()
+        }
+        for label, row in values.items()
+    }
 
 
 def best_two(costs: Mapping[Name, float]) -> tuple[set[Name], set[Name]]:
-    """Who has the lowest cost and who the second lowest. Equals share a place, and two firsts leave no second."""
+    """Who has the lowest cost and who the second lowest. Equals share a place, and two firsts leave
+    no second.
+    """
     levels = sorted(set(costs.values()))
     best = {name for name, cost in costs.items() if levels and cost == levels[0]}
-    second = {name for name, cost in costs.items() if len(best) == 1 and len(levels) > 1 and cost == levels[1]}
+    second = {
+        name
+        for name, cost in costs.items()
+        if len(best) == 1 and len(levels) > 1 and cost == levels[1]
+    }
     return best, second
 
 
 def failures(planned: Iterable[Experiment], records: Records) -> list[tuple[Experiment, str]]:
     """The experiments that failed, each with its reason."""
     found = [(experiment, records.get(experiment.key)) for experiment in planned]
-    return [(experiment, str(record["reason"])) for experiment, record in found
-            if record is not None and record["outcome"] != OK]
+    return [
+        (experiment, str(record["reason"]))
+        for experiment, record in found
+        if record is not None and record["outcome"] != OK
+    ]

@@ -11,15 +11,19 @@ _CONNECT_SECONDS = 10
 
 
 class WorkerVersionError(OptionError):
-    """A worker of the cluster runs another version of this package, so its results would not be comparable."""
+    """A worker of the cluster runs another version of this package, so its results would not be
+    comparable.
+    """
 
 
 def run_on_dask(work: Callable[[Any], Any], jobs: Iterable[Any], address: str) -> Iterator[Event]:
-    """Run `work(job)` for all jobs on the cluster's workers; the scheduler repeats the jobs of a worker that dies.
+    """Run `work(job)` for all jobs on the cluster's workers; the scheduler repeats the jobs of a
+    worker that dies.
 
-    A list of jobs is handed over at once. Other jobs may depend on the results before them: they are asked for as
-    threads of the cluster get free. The workers need this package in the same version, and where the work loads a
-    data set by its name, the data folder (PRSSM_DATA) on their machines.
+    A list of jobs is handed over at once. Other jobs may depend on the results before them: they
+    are asked for as threads of the cluster get free. The workers need this package in the same
+    version, and where the work loads a data set by its name, the data folder (PRSSM_DATA) on their
+    machines.
     """
     client = connect(address)
     to_come = iter(jobs)
@@ -30,7 +34,11 @@ def run_on_dask(work: Callable[[Any], Any], jobs: Iterable[Any], address: str) -
         _check_versions(client)
         completed = as_completed(loop=client.loop)
         while True:
-            room = len(jobs) if isinstance(jobs, Sequence) else max(1, sum(client.nthreads().values())) - len(futures)
+            room = (
+                len(jobs)
+                if isinstance(jobs, Sequence)
+                else max(1, sum(client.nthreads().values())) - len(futures)
+            )
             for _, job in zip(range(room), to_come):  # noqa: B905 - whichever ends first
                 future = client.submit(_same_version, work, job, prssm.__version__, pure=False)
                 futures[future] = job
@@ -60,7 +68,10 @@ def _same_version(work: Callable[[Any], Any], job: Any, version: str) -> Any:
 
 
 def _check_versions(client: Any) -> None:
-    """All workers that are there are asked; the function travels by value, for they may not have this module."""
+    """All workers that are there are asked; the function travels by value, for they may not have
+    this module.
+    """
+
     def version() -> str:
         import prssm
 
@@ -68,12 +79,18 @@ def _check_versions(client: Any) -> None:
 
     for worker, answer in client.run(version, on_error="return").items():
         if answer != prssm.__version__:
-            runs = "no prssm that can be imported" if isinstance(answer, BaseException) else f"prssm {answer}"
+            runs = (
+                "no prssm that can be imported"
+                if isinstance(answer, BaseException)
+                else f"prssm {answer}"
+            )
             raise WorkerVersionError(_refusal(f"the worker {worker}", runs, prssm.__version__))
 
 
 def _refusal(worker: str, runs: str, version: str) -> str:
-    return f"--dask: {worker} has {runs}, here is {version}; install the same version on all machines"
+    return (
+        f"--dask: {worker} has {runs}, here is {version}; install the same version on all machines"
+    )
 
 
 def connect(address: str) -> Any:
@@ -81,11 +98,15 @@ def connect(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError:
-        raise MissingExtraError("--dask needs the package dask[distributed]: pip install 'prssm[cluster]'") from None
+        raise MissingExtraError(
+            "--dask needs the package dask[distributed]: pip install 'prssm[cluster]'"
+        ) from None
     try:
         return Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:  # a TimeoutError is an OSError
-        raise OptionError(f"--dask: no scheduler answers at {address!r}: {' '.join(str(error).split())}") from None
+        raise OptionError(
+            f"--dask: no scheduler answers at {address!r}: {' '.join(str(error).split())}"
+        ) from None
 
 
 def _reason(error: BaseException) -> str:

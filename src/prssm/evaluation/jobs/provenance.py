@@ -51,14 +51,17 @@ def _processor() -> str:
 
 
 def commit() -> str | None:
-    """The commit of the source tree this package runs from, '+' after it if files differ; None if it is installed.
+    """The commit of the source tree this package runs from, '+' after it if files differ; None if
+    it is installed.
 
-    A copy of the tree without its repository (on a GPU machine, say) is told the commit by the variable PRSSM_COMMIT.
+    A copy of the tree without its repository (on a GPU machine, say) is told the commit by the
+    variable PRSSM_COMMIT.
     """
     if "PRSSM_COMMIT" in os.environ:
         return os.environ["PRSSM_COMMIT"]
     package = Path(prssm.__file__).parent
-    # A virtual environment may lie inside somebody else's repository: only a tracked package has a commit of its own.
+    # A virtual environment may lie inside somebody else's repository: only a tracked package has a
+    # commit of its own.
     if _git(package, "ls-files", "--error-unmatch", "__init__.py") is None:
         return None
     head = _git(package, "rev-parse", "HEAD")
@@ -68,7 +71,12 @@ def commit() -> str | None:
 
 def _git(folder: Path, *arguments: str) -> str | None:
     try:
-        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=_GIT_SECONDS)
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=_GIT_SECONDS,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None

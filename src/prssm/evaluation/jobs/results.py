@@ -1,7 +1,9 @@
-"""The results file: one JSON line for each finished experiment, only ever appended to, and arrays for figures beside it.
+"""The results file: one JSON line for each finished experiment, only ever appended to, and arrays
+for figures beside it.
 
-A line counts once its newline is on the disk. A crash can leave a torn last line: it is not read, and the next
-append cuts it off. Of several lines with the same key (a failed experiment that was tried again) the last one counts.
+A line counts once its newline is on the disk. A crash can leave a torn last line: it is not read,
+and the next append cuts it off. Of several lines with the same key (a failed experiment that was
+tried again) the last one counts.
 """
 
 import json
@@ -17,11 +19,14 @@ from prssm.evaluation.benchmark.plan import SCHEMA_VERSION
 from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import DataError
 
-FILE_NAME, ARRAYS_FOLDER = "experiments.jsonl", "arrays"
+FILE_NAME = "experiments.jsonl"
+ARRAYS_FOLDER = "arrays"
 
 
 class Results:
-    """The finished experiments of one output folder. Several programs may append to the same folder at once."""
+    """The finished experiments of one output folder. Several programs may append to the same folder
+    at once.
+    """
 
     def __init__(self, folder: str | os.PathLike[str], file_name: str = FILE_NAME) -> None:
         self.folder = Path(folder)
@@ -36,9 +41,11 @@ class Results:
                 self._read_new_lines(stream)
 
     def append(self, record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bool:
-        """Add one experiment: its arrays first, then its line, both on the disk before this returns.
+        """Add one experiment: its arrays first, then its line, both on the disk before this
+        returns.
 
-        False, and nothing is written, if another program has meanwhile finished the same experiment well.
+        False, and nothing is written, if another program has meanwhile finished the same experiment
+        well.
         """
         line = json.dumps(record, allow_nan=False).encode() + b"\n"
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -90,21 +97,32 @@ class Results:
         try:
             record = json.loads(line)
         except ValueError:
-            raise DataError(f"{where}: not a line of a prssm results file (not JSON); use another --out folder") from None
+            raise DataError(
+                f"{where}: not a line of a prssm results file (not JSON); use another --out folder"
+            ) from None
         if not isinstance(record, dict) or "schema" not in record:
-            raise DataError(f"{where}: not a line of a prssm results file (no 'schema'); use another --out folder")
+            raise DataError(
+                f"{where}: not a line of a prssm results file (no 'schema'); use another --out "
+                "folder"
+            )
         if record["schema"] != SCHEMA_VERSION:
-            raise DataError(f"{where}: results version {record['schema']!r}, this program reads and writes "
-                            f"{SCHEMA_VERSION}; use another --out folder (this one was left as it is)")
+            raise DataError(
+                f"{where}: results version {record['schema']!r}, this program reads and writes "
+                f"{SCHEMA_VERSION}; use another --out folder (this one was left as it is)"
+            )
         missing = [name for name in ("key", "outcome") if not isinstance(record.get(name), str)]
         if missing:
-            raise DataError(f"{where}: {missing[0]!r} is missing or not a text; use another --out folder")
+            raise DataError(
+                f"{where}: {missing[0]!r} is missing or not a text; use another --out folder"
+            )
         return record
 
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Alone in the folder while in the block, among all programs of this machine; the lock ends with its process."""
+    """Alone in the folder while in the block, among all programs of this machine; the lock ends
+    with its process.
+    """
     with path.open("a") as stream:
         if os.name == "nt":
             import msvcrt

@@ -1,4 +1,6 @@
-"""Runs what is not yet recorded, in this process, on local processes or on a cluster. Only this process writes results."""
+"""Runs what is not yet recorded, in this process, on local processes or on a cluster. Only this
+process writes results.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
@@ -37,19 +39,34 @@ class Unwatched:
     def stop(self) -> None: ...
 
 
-def run_all(planned: Sequence[Experiment], results: Results, *, workers: int = 1, dask: str | None = None,
-            retry_failed: bool = False, watcher: Watcher | None = None, work: Work = run_experiment) -> int:
-    """Run the planned experiments that are not recorded yet, and record each as soon as it ends; how many were run.
+def run_all(
+    planned: Sequence[Experiment],
+    results: Results,
+    *,
+    workers: int = 1,
+    dask: str | None = None,
+    retry_failed: bool = False,
+    watcher: Watcher | None = None,
+    work: Work = run_experiment,
+) -> int:
+    """Run the planned experiments that are not recorded yet, and record each as soon as it ends;
+    how many were run.
 
     A failed experiment counts as recorded unless `retry_failed`. Ctrl-C keeps what is finished.
     """
-    unique = list({experiment.key: experiment for experiment in reversed(planned)}.values())[::-1]  # the first of equals
+    # the first of equals
+    unique = list({experiment.key: experiment for experiment in reversed(planned)}.values())[::-1]
     todo = [experiment for experiment in unique if needs_run(experiment, results, retry_failed)]
     watcher = watcher or Unwatched()
     if not todo:
         return 0
     watcher.start(len(unique), len(unique) - len(todo))
-    record_all(events_of(work, todo, min(workers, len(todo)), dask), results, watcher, blank_record)
+    record_all(
+        events_of(work, todo, min(workers, len(todo)), dask=dask),
+        results,
+        watcher,
+        blank=blank_record,
+    )
     return len(todo)
 
 
@@ -58,8 +75,12 @@ def needs_run(experiment: Job, results: Results, retry_failed: bool) -> bool:
     return record is None or (retry_failed and record["outcome"] == FAILED)
 
 
-def record_all(events: Any, results: Results, watcher: Watcher, blank: Callable[[Any], dict[str, Any]]) -> None:
-    """Record each job as soon as it ends; `blank` makes the record of one that was lost with its process."""
+def record_all(
+    events: Any, results: Results, watcher: Watcher, blank: Callable[[Any], dict[str, Any]]
+) -> None:
+    """Record each job as soon as it ends; `blank` makes the record of one that was lost with its
+    process.
+    """
     try:
         for event in events:
             if isinstance(event, Started):
@@ -74,7 +95,9 @@ def record_all(events: Any, results: Results, watcher: Watcher, blank: Callable[
 
 
 def events_of(work: Work, jobs: Iterable[Any], workers: int, dask: str | None) -> Any:
-    """What happens to the jobs, on a cluster, on local processes or in this one; they are asked for one by one."""
+    """What happens to the jobs, on a cluster, on local processes or in this one; they are asked for
+    one by one.
+    """
     if dask is not None:
         return run_on_dask(work, jobs, dask)
     if workers > 1:

@@ -1,7 +1,9 @@
-"""Local worker processes. This module imports nothing heavy, so that a new process can set its threads before numpy loads.
+"""Local worker processes. This module imports nothing heavy, so that a new process can set its
+threads before numpy loads.
 
-A worker is given one job at a time. When its process dies (killed, out of memory, a crash in native code), the parent
-knows which job it held, gives that job to a fresh process, and gives up on it only after `MAX_ATTEMPTS` deaths.
+A worker is given one job at a time. When its process dies (killed, out of memory, a crash in native
+code), the parent knows which job it held, gives that job to a fresh process, and gives up on it
+only after `MAX_ATTEMPTS` deaths.
 """
 
 import multiprocessing
@@ -18,7 +20,14 @@ from prssm.foundation.errors import PrssmError
 
 MAX_ATTEMPTS = 3
 _STOP_SECONDS = 5
-_THREAD_VARIABLES = ("PRSSM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC", "PJRT_NPROC")
+_THREAD_VARIABLES = (
+    "PRSSM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NPROC",
+    "PJRT_NPROC",
+)
 
 
 @dataclass(frozen=True)
@@ -63,8 +72,11 @@ class _Worker:
     task: _Task | None = None
 
 
-def run_in_processes(work: Callable[[Any], Any], jobs: Iterable[Any], workers: int) -> Iterator[Event]:
-    """Run `work(job)` for all jobs on some processes; yields what happens. Ends its processes however it is left.
+def run_in_processes(
+    work: Callable[[Any], Any], jobs: Iterable[Any], workers: int
+) -> Iterator[Event]:
+    """Run `work(job)` for all jobs on some processes; yields what happens. Ends its processes
+    however it is left.
 
     A job is asked for when a process is free, so that jobs may depend on the results before them.
     """
@@ -85,9 +97,11 @@ class _Team:
     """The processes, the jobs to come, and those that a dead process has left."""
 
     def __init__(self, work: Callable[[Any], Any], jobs: Iterable[Any], size: int) -> None:
-        self.work, self.size = work, size
+        self.work = work
+        self.size = size
         self.threads = max(1, (os.cpu_count() or 1) // size)
-        self.to_come, self.exhausted = iter(jobs), False
+        self.to_come = iter(jobs)
+        self.exhausted = False
         self.left: deque[_Task] = deque()
         self.failed_starts = 0
         self.members: list[_Worker] = []
@@ -145,12 +159,16 @@ class _Team:
         except (EOFError, OSError):
             yield from self.bury(worker)
             return
-        task, worker.task, worker.ready = worker.task, None, True
+        task = worker.task
+        worker.task = None
+        worker.ready = True
         if task is not None:
             yield Done(task.job, result)
 
     def bury(self, worker: _Worker) -> Iterator[Event]:
-        """A process has died: its job goes back to the front of the queue, or is lost if it was tried often enough."""
+        """A process has died: its job goes back to the front of the queue, or is lost if it was
+        tried often enough.
+        """
         worker.process.join()
         worker.connection.close()
         self.members.remove(worker)
@@ -158,7 +176,10 @@ class _Team:
         if not worker.ready:
             self.failed_starts += 1
             if self.failed_starts == MAX_ATTEMPTS:
-                raise PrssmError(f"worker processes end before they can start (exit code {code}); what they said is above")
+                raise PrssmError(
+                    f"worker processes end before they can start (exit code {code}); what they "
+                    "said is above"
+                )
         task = worker.task
         if task is None:
             return
@@ -166,7 +187,9 @@ class _Team:
         if task.deaths < MAX_ATTEMPTS:
             self.left.appendleft(task)
         else:
-            yield Lost(task.job, f"its worker process died {MAX_ATTEMPTS} times (last exit code {code})")
+            yield Lost(
+                task.job, f"its worker process died {MAX_ATTEMPTS} times (last exit code {code})"
+            )
 
     def end(self) -> None:
         """End all processes: the idle at the closing of their pipe, the working by a signal."""
@@ -182,8 +205,11 @@ class _Team:
 
 
 def _serve(connection: Connection, threads: int) -> None:
-    """A worker process's life: learn the work, then do one job after the other until the parent closes the pipe."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what happens
+    """A worker process's life: learn the work, then do one job after the other until the parent
+    closes the pipe.
+    """
+    # Ctrl-C reaches the whole group; the parent decides what happens
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     for variable in _THREAD_VARIABLES:
         os.environ.setdefault(variable, str(threads))
     work = connection.recv()  # imports its module, after the threads are set

@@ -1,4 +1,6 @@
-"""From finished trials to the configuration that is kept: judged on held-out training data, by the mean over its seeds."""
+"""From finished trials to the configuration that is kept: judged on held-out training data, by the
+mean over its seeds.
+"""
 
 import json
 import statistics
@@ -10,7 +12,8 @@ from prssm.evaluation.benchmark.experiment import OK
 from prssm.foundation.errors import OptionError, TrainingError, did_you_mean
 
 Record = Mapping[str, Any]
-# How trials are compared: a metric and its sign. Scaled by the spread of each output, so that several outputs count alike.
+# How trials are compared: a metric and its sign. Scaled by the spread of each output, so that
+# several outputs count alike.
 CRITERIA = {"rmse": ("nrmse", 1.0), "log-likelihood": ("log_likelihood_scaled", -1.0)}
 
 
@@ -54,14 +57,22 @@ class Configuration:
 
 
 def configurations(records: Iterable[Record], by: str) -> list[Configuration]:
-    """All configurations, best first; then those of whose seeds fewer than half finished, then those with none."""
+    """All configurations, best first; then those of whose seeds fewer than half finished, then
+    those with none.
+    """
     groups: dict[str, list[Record]] = {}
     for record in records:
-        key = json.dumps([record["method"], record["configuration"], record["baseline"]], sort_keys=True)
+        key = json.dumps(
+            [record["method"], record["configuration"], record["baseline"]], sort_keys=True
+        )
         groups.setdefault(key, []).append(record)
 
     def rank(found: Configuration) -> tuple[bool, bool, float]:
-        return not found.finished, 2 * len(found.finished) < len(found.trials), found.cost if found.finished else 0.0
+        return (
+            not found.finished,
+            2 * len(found.finished) < len(found.trials),
+            found.cost if found.finished else 0.0,
+        )
 
     return sorted((Configuration(group, by) for group in groups.values()), key=rank)
 
@@ -73,7 +84,9 @@ def best_trial(records: Iterable[Record], by: str) -> Record:
     if not found:
         raise TrainingError("no trial was run, so there is nothing to choose from")
     if not found[0].finished:
-        raise TrainingError(f"none of the {len(tried)} trials finished; the first ended with: {tried[0]['reason']}")
+        raise TrainingError(
+            f"none of the {len(tried)} trials finished; the first ended with: {tried[0]['reason']}"
+        )
     return found[0].best
 
 
@@ -83,4 +96,6 @@ def unbeaten(records: Iterable[Record], by: str) -> list[str]:
     tried = configurations([record for record in records if not record["baseline"]], by)
     best = next((found.cost for found in tried if found.finished), None)
     simple = [record for record in records if record["baseline"] and record["outcome"] == OK]
-    return [record["label"] for record in simple if best is None or cost(record["metrics"], by) <= best]
+    return [
+        record["label"] for record in simple if best is None or cost(record["metrics"], by) <= best
+    ]

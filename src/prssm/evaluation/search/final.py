@@ -1,4 +1,6 @@
-"""The end of a search: the chosen options as a file, the model refitted to all training data, one look at the test part."""
+"""The end of a search: the chosen options as a file, the model refitted to all training data, one
+look at the test part.
+"""
 
 import json
 import time
@@ -18,16 +20,24 @@ from prssm.models.files import load
 from prssm.models.registry import method
 from prssm.training.session import Progress
 
-MODEL_FILE, OPTIONS_FILE, CHOSEN_FILE = "best.prssm", "best.toml", "chosen.json"
+MODEL_FILE = "best.prssm"
+OPTIONS_FILE = "best.toml"
+CHOSEN_FILE = "chosen.json"
 
 
 def write_options(folder: Path, best: Mapping[str, Any], settings: Mapping[str, Any]) -> Path:
-    """A file that `prssm fit --config` takes: the settings that name the data, and the chosen method and options."""
+    """A file that `prssm fit --config` takes: the settings that name the data, and the chosen
+    method and options.
+    """
     top = {name: value for name, value in settings.items() if value is not None}
     top |= {"method": best["method"], "preset": best["preset"]}
     options = best["options"] | {"seed": best["seed"]}
     lines = [f"{name} = {_toml(value)}" for name, value in top.items()]
-    lines += ["", "[options]", *(f"{name} = {_toml(value)}" for name, value in sorted(options.items()))]
+    lines += [
+        "",
+        "[options]",
+        *(f"{name} = {_toml(value)}" for name, value in sorted(options.items())),
+    ]
     path = folder / OPTIONS_FILE
     with replacing(path) as stream:
         stream.write(("\n".join(lines) + "\n").encode())
@@ -40,12 +50,19 @@ def _toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)  # the same for texts, numbers, lists and booleans
 
 
-def refit(folder: Path, best: Mapping[str, Any], train: list[Record], test: list[Record],
-          progress: bool | Progress = False) -> dict[str, Any]:
-    """Fit the chosen options to all training data, save the model and score the test part, if there is one.
+def refit(
+    folder: Path,
+    best: Mapping[str, Any],
+    train: list[Record],
+    test: list[Record],
+    progress: bool | Progress = False,
+) -> dict[str, Any]:
+    """Fit the chosen options to all training data, save the model and score the test part, if there
+    is one.
 
-    What was done for the same choice and the same test part is not done again. The answer, also in chosen.json, has
-    the scores of simple models on the same rows, and says what was scored on this test part before.
+    What was done for the same choice and the same test part is not done again. The answer, also in
+    chosen.json, has the scores of simple models on the same rows, and says what was scored on this
+    test part before.
     """
     path = folder / CHOSEN_FILE
     before: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
@@ -54,17 +71,25 @@ def refit(folder: Path, best: Mapping[str, Any], train: list[Record], test: list
     if same and before["test_checksum"] == checksum:
         return before
     begun = time.perf_counter()
-    model = load(folder / MODEL_FILE) if same else _fitted(folder, best, train, progress)
+    model = load(folder / MODEL_FILE) if same else _fitted(folder, best, train, progress=progress)
     chosen = {name: best[name] for name in ("key", "label", "method", "preset", "options", "seed")}
-    chosen |= {"held_out": best["metrics"], "test_checksum": checksum, "scores": _rows(model, train, test) if test else None,
-               "earlier": _earlier(before, checksum), "seconds": time.perf_counter() - begun,
-               "finished": datetime.now(UTC).isoformat(timespec="seconds"), **provenance()}
+    chosen |= {
+        "held_out": best["metrics"],
+        "test_checksum": checksum,
+        "scores": _rows(model, train, test) if test else None,
+        "earlier": _earlier(before, checksum),
+        "seconds": time.perf_counter() - begun,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        **provenance(),
+    }
     with replacing(path) as stream:
         stream.write(json.dumps(chosen, indent=2).encode() + b"\n")
     return chosen
 
 
-def _fitted(folder: Path, best: Mapping[str, Any], train: list[Record], progress: bool | Progress) -> Estimator:
+def _fitted(
+    folder: Path, best: Mapping[str, Any], train: list[Record], progress: bool | Progress
+) -> Estimator:
     """Trained with a checkpoint, so that an interrupted refit goes on where it was."""
     checkpoint = folder / f"best-{best['key']}.checkpoint"
     model = method(best["method"])(best["preset"], **best["options"], seed=best["seed"])
@@ -75,7 +100,9 @@ def _fitted(folder: Path, best: Mapping[str, Any], train: list[Record], progress
 
 
 def _rows(model: Estimator, train: list[Record], test: list[Record]) -> dict[str, dict[str, Any]]:
-    """Scores of the model and of simple ones on the test part; a simple one that cannot be fitted says why."""
+    """Scores of the model and of simple ones on the test part; a simple one that cannot be fitted
+    says why.
+    """
     rows: dict[str, dict[str, Any]] = {}
     for name in ALWAYS:
         if name != model.name:
@@ -91,7 +118,12 @@ def _finite(scores: Mapping[str, float]) -> dict[str, float | None]:
 
 
 def _earlier(before: Mapping[str, Any], checksum: str | None) -> list[dict[str, Any]]:
-    """Choices that were scored on this test part before: it is no longer fresh for the present one."""
+    """Choices that were scored on this test part before: it is no longer fresh for the present
+    one.
+    """
     if not before or before["scores"] is None or before["test_checksum"] != checksum:
         return []
-    return [*before["earlier"], {"label": before["label"], "rmse": before["scores"][before["method"]]["scores"]["rmse"]}]
+    return [
+        *before["earlier"],
+        {"label": before["label"], "rmse": before["scores"][before["method"]]["scores"]["rmse"]},
+    ]

@@ -31,12 +31,16 @@ def all_trials(base: Base, combinations: Sequence[Mapping[str, Any]]) -> list[Tr
 class OptunaProposer:
     """Proposes trials by a tree-structured Parzen estimator (TPE), until there are `total` of them.
 
-    Random numbers of the i-th trial are derived from i, and the study is rebuilt from the records: with one worker an
-    interrupted search goes on as if nothing had happened.
+    Random numbers of the i-th trial are derived from i, and the study is rebuilt from the records:
+    with one worker an interrupted search goes on as if nothing had happened.
     """
 
     def __init__(self, space: Space, base: Base, results: Results, cost: Cost, total: int) -> None:
-        self.space, self.base, self.results, self.cost, self.total = space, base, results, cost, total
+        self.space = space
+        self.base = base
+        self.results = results
+        self.cost = cost
+        self.total = total
         self.optuna = _optuna()
         with _quiet(self.optuna):
             self.study = self.optuna.create_study(direction="minimize")
@@ -68,7 +72,8 @@ class OptunaProposer:
             if trial.key not in self.results.records and trial.key not in self.asked:
                 self.asked[trial.key] = asked
                 return trial
-            self.study.tell(asked, state=self.optuna.trial.TrialState.FAIL)  # known already, so nothing is learnt
+            # known already, so nothing is learnt
+            self.study.tell(asked, state=self.optuna.trial.TrialState.FAIL)
         return None
 
     def _options(self, params: Mapping[str, Any]) -> tuple[str, ...]:
@@ -82,21 +87,31 @@ class OptunaProposer:
             self.told.add(record["key"])
             asked = self.asked.pop(record["key"], None)
             if asked is not None:
-                self.study.tell(asked, state=self.optuna.trial.TrialState.FAIL)  # its record says more
+                # its record says more
+                self.study.tell(asked, state=self.optuna.trial.TrialState.FAIL)
             self._add(record)
 
     def _add(self, record: Mapping[str, Any]) -> None:
-        """A trial with its outcome; a failed one counts as the worst of the stopped ones, so that its like is avoided."""
+        """A trial with its outcome; a failed one counts as the worst of the stopped ones, so that
+        its like is avoided.
+        """
         known = {d.name: d for d in self.space if d.name in record["params"]}
         if not all(dimension.holds(record["params"][name]) for name, dimension in known.items()):
             return  # from an earlier search over other values
-        done, state = record["outcome"] == OK, self.optuna.trial.TrialState
+        done = record["outcome"] == OK
+        state = self.optuna.trial.TrialState
         reports = {i: -value for i, value in enumerate(record["curve"]) if value is not None}
-        self.study.add_trial(self.optuna.trial.create_trial(
-            state=state.COMPLETE if done else state.PRUNED, value=self.cost(record["metrics"]) if done else None,
-            params={name: record["params"][name] for name in known},
-            distributions={name: _distribution(self.optuna, dimension) for name, dimension in known.items()},
-            intermediate_values=reports if record["outcome"] in (OK, STOPPED) else {}))
+        self.study.add_trial(
+            self.optuna.trial.create_trial(
+                state=state.COMPLETE if done else state.PRUNED,
+                value=self.cost(record["metrics"]) if done else None,
+                params={name: record["params"][name] for name in known},
+                distributions={
+                    name: _distribution(self.optuna, dimension) for name, dimension in known.items()
+                },
+                intermediate_values=reports if record["outcome"] in (OK, STOPPED) else {},
+            )
+        )
 
 
 def _suggested(asked: Any, dimension: Dimension) -> Any:
@@ -109,27 +124,38 @@ def _suggested(asked: Any, dimension: Dimension) -> Any:
 def _distribution(optuna: Any, dimension: Dimension) -> Any:
     if isinstance(dimension, Choices):
         return optuna.distributions.CategoricalDistribution(dimension.values)
-    kind = optuna.distributions.IntDistribution if dimension.whole else optuna.distributions.FloatDistribution
+    kind = (
+        optuna.distributions.IntDistribution
+        if dimension.whole
+        else optuna.distributions.FloatDistribution
+    )
     return kind(dimension.low, dimension.high, **_marks(dimension))
 
 
 def _marks(dimension: Range) -> dict[str, Any]:
-    return ({"log": True} if dimension.log else {}) | ({"step": dimension.step} if dimension.step else {})
+    return ({"log": True} if dimension.log else {}) | (
+        {"step": dimension.step} if dimension.step else {}
+    )
 
 
 def _sampler(optuna: Any, position: int, attempt: int) -> Any:
     seed = int(np.random.SeedSequence([position, attempt]).generate_state(1)[0])
-    with warnings.catch_warnings():  # constant_liar, which keeps parallel trials apart, was called experimental once
+    # constant_liar, which keeps parallel trials apart, was called experimental once
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return optuna.samplers.TPESampler(seed=seed, constant_liar=True, warn_independent_sampling=False)
+        return optuna.samplers.TPESampler(
+            seed=seed, constant_liar=True, warn_independent_sampling=False
+        )
 
 
 def _optuna() -> Any:
     try:
         import optuna
     except ImportError:
-        raise MissingExtraError("--trials needs the package optuna: pip install 'prssm[search]' "
-                                "(without --trials all combinations are tried, which needs nothing)") from None
+        raise MissingExtraError(
+            "--trials needs the package optuna: pip install 'prssm[search]' "
+            "(without --trials all combinations are tried, which needs nothing)"
+        ) from None
     return optuna
 
 

@@ -1,4 +1,5 @@
-"""A sweep or a search over options: trials on held-out training data, recorded one by one, so that it can go on later.
+"""A sweep or a search over options: trials on held-out training data, recorded one by one, so that
+it can go on later.
 
     from prssm.evaluation.search.search import search
     found = search(train, {"latent_dim": [2, 4, 6], "seed": "0..4"}, out="runs/search")
@@ -29,7 +30,8 @@ from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import DataError, OptionError, did_you_mean
 from prssm.models.registry import method
 
-TRIALS_FILE, QUESTION_FILE = "trials.jsonl", "search.json"
+TRIALS_FILE = "trials.jsonl"
+QUESTION_FILE = "search.json"
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,15 +53,28 @@ class Found:
         return best_trial(self.records, self.by)
 
 
-def search(data: Any, over: Mapping[str, Any] | Sequence[str], *, out: str | os.PathLike[str] = "runs/search",
-           base: Base = Base(), trials: int | None = None, validation: Validation = Validation(),  # noqa: B008 - frozen
-           by: str = "rmse", prune: bool | None = None, workers: int = 1, dask: str | None = None,
-           retry_failed: bool = False, watcher: Watcher | None = None) -> Found:
-    """Try all combinations of the values in `over`, or with `trials` so many of them as Optuna proposes.
+def search(
+    data: Any,
+    over: Mapping[str, Any] | Sequence[str],
+    *,
+    out: str | os.PathLike[str] = "runs/search",
+    base: Base = Base(),
+    trials: int | None = None,
+    validation: Validation = Validation(),  # noqa: B008 - frozen
+    by: str = "rmse",
+    prune: bool | None = None,
+    workers: int = 1,
+    dask: str | None = None,
+    retry_failed: bool = False,
+    watcher: Watcher | None = None,
+) -> Found:
+    """Try all combinations of the values in `over`, or with `trials` so many of them as Optuna
+    proposes.
 
-    Each trial is fitted to a part of the training data `data` and judged on the rest of it, which it has not seen. Every
-    finished trial is a line of `out`/trials.jsonl; the same call goes on from there. `prune` stops trials whose
-    training ELBO is behind (by default in a search, not in a sweep).
+    Each trial is fitted to a part of the training data `data` and judged on the rest of it, which
+    it has not seen. Every finished trial is a line of `out`/trials.jsonl; the same call goes on
+    from there. `prune` stops trials whose training ELBO is behind (by default in a search, not in a
+    sweep).
     """
     check_criterion(by)
     records = as_records(data)
@@ -68,15 +83,25 @@ def search(data: Any, over: Mapping[str, Any] | Sequence[str], *, out: str | os.
     base = _checked_base(base, space)
     splits = validation.splits(records)
     results = Results(out, TRIALS_FILE)
-    planned = _planned(space, base, results, by, trials)
-    _keep_question(Path(out) / QUESTION_FILE, _question(records, space, base, validation))
+    planned = _planned(space, base, results, by=by, trials=trials)
+    _keep_question(
+        Path(out) / QUESTION_FILE, _question(records, space, base, validation=validation)
+    )
     prune = trials is not None if prune is None else prune
-    todo = (_with_bars(trial, results, len(splits), prune) for trial in _missing(planned, base, results, retry_failed))
+    todo = (
+        _with_bars(trial, results, len(splits), prune=prune)
+        for trial in _missing(planned, base, results, retry_failed=retry_failed)
+    )
     total = len(baselines()) + (len(planned) if trials is None else trials)
     watcher = watcher or Unwatched()
     watcher.start(total, min(total, len(results.records)))
-    record_all(events_of(TrialWork(records, validation), todo, min(workers, total), dask), results, watcher, blank_trial)
-    return Found(results, space, by, validation)
+    record_all(
+        events_of(TrialWork(records, validation), todo, min(workers, total), dask=dask),
+        results,
+        watcher,
+        blank=blank_trial,
+    )
+    return Found(results, space, by, validation=validation)
 
 
 def _planned(space: Space, base: Base, results: Results, by: str, trials: int | None) -> Any:
@@ -84,13 +109,22 @@ def _planned(space: Space, base: Base, results: Results, by: str, trials: int | 
         return all_trials(base, grid(space))
     if trials < 1:
         raise OptionError(f"--trials: expected at least 1, got {trials}")
-    return OptunaProposer(space, base, results, lambda metrics: cost(metrics, by), trials)
+    return OptunaProposer(
+        space, base, results, cost=lambda metrics: cost(metrics, by), total=trials
+    )
 
 
 def _missing(planned: Any, base: Base, results: Results, retry_failed: bool) -> Iterator[Trial]:
-    """What is to be run, the simple rows first; a trial that another program has meanwhile recorded is left out."""
-    failed = [trial_of(base, record["params"]) for record in results.records.values()
-              if retry_failed and not record["baseline"] and needs_run(trial_of(base, record["params"]), results, True)]
+    """What is to be run, the simple rows first; a trial that another program has meanwhile recorded
+    is left out.
+    """
+    failed = [
+        trial_of(base, record["params"])
+        for record in results.records.values()
+        if retry_failed
+        and not record["baseline"]
+        and needs_run(trial_of(base, record["params"]), results, True)
+    ]
     seen: set[str] = set()
     for trial in itertools.chain(baselines(), failed, planned):
         if trial.key not in seen and needs_run(trial, results, retry_failed):
@@ -101,15 +135,20 @@ def _missing(planned: Any, base: Base, results: Results, retry_failed: bool) -> 
 def _with_bars(trial: Trial, results: Results, fits: int, prune: bool) -> Trial:
     if not prune or trial.baseline:
         return trial
-    curves = [record["curve"] for record in results.records.values()
-              if record["outcome"] == OK and record["kind"] == trial.kind]
+    curves = [
+        record["curve"]
+        for record in results.records.values()
+        if record["outcome"] == OK and record["kind"] == trial.kind
+    ]
     return replace(trial, bars=bars_of(curves, fits))
 
 
 def _checked_base(base: Base, space: Space) -> Base:
     """The base with typed options: each belongs to a searched method and is not searched itself."""
     names = methods_of(space, base.method)
-    for preset in next((dimension.values for dimension in space if dimension.name == "preset"), (base.preset,)):
+    for preset in next(
+        (dimension.values for dimension in space if dimension.name == "preset"), (base.preset,)
+    ):
         check_preset(preset, names)
     known = options_of(space, base.method)
     searched = {dimension.name for dimension in space}
@@ -117,36 +156,55 @@ def _checked_base(base: Base, space: Space) -> Base:
     for key, value in base.options.items():
         name = key.replace("-", "_")
         if name not in known:
-            raise OptionError(f"unknown option {key!r} of {', '.join(names)}.{did_you_mean(name, known)}")
+            raise OptionError(
+                f"unknown option {key!r} of {', '.join(names)}.{did_you_mean(name, known)}"
+            )
         if name in searched:
-            raise OptionError(f"option {name}: --over searches it, so it cannot be fixed to {value!r} too")
+            raise OptionError(
+                f"option {name}: --over searches it, so it cannot be fixed to {value!r} too"
+            )
         owner = next(method(each) for each in names if name in method(each).Config.names())
         options |= owner.Config.parse({name: value})
     return replace(base, options=options)
 
 
-def _question(records: Sequence[Record], space: Space, base: Base, validation: Validation) -> dict[str, Any]:
-    """What makes trials comparable; what is searched, and where it runs, may change from call to call."""
+def _question(
+    records: Sequence[Record], space: Space, base: Base, validation: Validation
+) -> dict[str, Any]:
+    """What makes trials comparable; what is searched, and where it runs, may change from call to
+    call.
+    """
     searched = {dimension.name for dimension in space}
-    return {"schema": SCHEMA_VERSION, "training data": f"{sum(map(len, records))} rows, checksum {fingerprint(records)}",
-            "held out": str(validation), "method": None if "method" in searched else base.method,
-            "preset": None if "preset" in searched else base.preset,
-            "options": {name: base.options[name] for name in sorted(base.options)}}
+    return {
+        "schema": SCHEMA_VERSION,
+        "training data": f"{sum(map(len, records))} rows, checksum {fingerprint(records)}",
+        "held out": str(validation),
+        "method": None if "method" in searched else base.method,
+        "preset": None if "preset" in searched else base.preset,
+        "options": {name: base.options[name] for name in sorted(base.options)},
+    }
 
 
 def _keep_question(path: Path, question: dict[str, Any]) -> None:
-    """Write the question beside the trials; a folder that belongs to another one is refused and left as it is."""
+    """Write the question beside the trials; a folder that belongs to another one is refused and
+    left as it is.
+    """
     if path.exists():
         try:
             before = json.loads(path.read_text(encoding="utf-8"))
         except ValueError:
             before = None
         if not isinstance(before, dict):
-            raise DataError(f"{path}: not written by prssm search (not a JSON object); use another --out folder")
+            raise DataError(
+                f"{path}: not written by prssm search (not a JSON object); use another --out folder"
+            )
         for name in question:
             if before.get(name) != question[name]:
-                raise DataError(f"{path.parent}: holds a search with other {name}: {_told(before.get(name))} there, "
-                                f"{_told(question[name])} here; use another --out folder, or ask as before")
+                raise DataError(
+                    f"{path.parent}: holds a search with other {name}: {_told(before.get(name))} "
+                    "there, "
+                    f"{_told(question[name])} here; use another --out folder, or ask as before"
+                )
         return
     with replacing(path) as stream:
         stream.write(json.dumps(question, indent=2).encode() + b"\n")

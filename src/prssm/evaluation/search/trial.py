@@ -1,4 +1,6 @@
-"""One trial of a search: fit on what is shown of the training data, judge on what is held out, say what happened."""
+"""One trial of a search: fit on what is shown of the training data, judge on what is held out, say
+what happened.
+"""
 
 import hashlib
 import json
@@ -43,7 +45,9 @@ class Base:
 
 @dataclass(frozen=True)
 class Trial:
-    """A method with its options and seed. `params` are what the search has set; a baseline is there to compare with."""
+    """A method with its options and seed. `params` are what the search has set; a baseline is there
+    to compare with.
+    """
 
     variant: Variant
     seed: int
@@ -53,7 +57,13 @@ class Trial:
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
-        identity = [SCHEMA_VERSION, self.variant.method, self.variant.configuration(), self.seed, self.baseline]
+        identity = [
+            SCHEMA_VERSION,
+            self.variant.method,
+            self.variant.configuration(),
+            self.seed,
+            self.baseline,
+        ]
         text = json.dumps(identity, sort_keys=True, allow_nan=False)
         object.__setattr__(self, "key", hashlib.sha256(text.encode()).hexdigest()[:16])
 
@@ -66,16 +76,24 @@ class Trial:
 
 
 def trial_of(base: Base, params: Mapping[str, Any]) -> Trial:
-    """The trial with these values; an option that its method does not have is left to the methods that do."""
-    name, preset = params.get("method", base.method), params.get("preset", base.preset)
+    """The trial with these values; an option that its method does not have is left to the methods
+    that do.
+    """
+    name = params.get("method", base.method)
+    preset = params.get("preset", base.preset)
     kind = method(name)
-    preset = preset if preset in kind.PRESETS else "default"  # a preset is for the methods that have it
-    known = {key: value for key, value in params.items() if key in STRUCTURE or key in kind.Config.names()}
+    # a preset is for the methods that have it
+    preset = preset if preset in kind.PRESETS else "default"
+    known = {
+        key: value
+        for key, value in params.items()
+        if key in STRUCTURE or key in kind.Config.names()
+    }
     known |= {"preset": preset} if "preset" in known else {}
     options = {key: value for key, value in base.options.items() if key in kind.Config.names()}
     options |= {key: value for key, value in known.items() if key not in STRUCTURE}
     seed = options.pop("seed", 0)
-    variant = Variant(described(known), name, preset, pairs(options))
+    variant = Variant(described(known), name, preset, options=pairs(options))
     variant.build(seed)  # an option out of range is said before anything runs
     return Trial(variant, seed, tuple(known.items()))
 
@@ -92,7 +110,9 @@ def shown(value: Any) -> str:
 
 
 def baselines() -> list[Trial]:
-    """The simple rows that stand beside every search: what does not beat them has learnt nothing."""
+    """The simple rows that stand beside every search: what does not beat them has learnt
+    nothing.
+    """
     return [Trial(variant_of(name), 0, baseline=True) for name in ALWAYS]
 
 
@@ -105,7 +125,9 @@ class TrialWork:
 
     def __call__(self, trial: Trial) -> Finished:
         """Whatever goes wrong becomes a record with its reason; only Ctrl-C passes."""
-        record, evidence, begun = blank_trial(trial), Evidence(trial.bars), time.perf_counter()
+        record = blank_trial(trial)
+        evidence = Evidence(trial.bars)
+        begun = time.perf_counter()
         try:
             self._run(trial, record, evidence)
         except KeyboardInterrupt:  # before Exception: an interrupted training is both
@@ -114,8 +136,16 @@ class TrialWork:
             record |= {"outcome": STOPPED, "reason": str(error)}
         except Exception as error:
             trace = "".join(traceback.format_exception(error))[-TRACEBACK_CHARACTERS:]
-            record |= {"outcome": FAILED, "reason": reason(error), "traceback": trace, "metrics": None}
-        record["curve"] = [value if value is not None and math.isfinite(value) else None for value in evidence.curve]
+            record |= {
+                "outcome": FAILED,
+                "reason": reason(error),
+                "traceback": trace,
+                "metrics": None,
+            }
+        record["curve"] = [
+            value if value is not None and math.isfinite(value) else None
+            for value in evidence.curve
+        ]
         record["seconds"] = time.perf_counter() - begun
         record["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
         return Finished(record, {})
@@ -137,8 +167,24 @@ def _measured_rows(record: Record) -> int:
 def blank_trial(trial: Trial) -> dict[str, Any]:
     """The record before anything has run: all its fields are there from the start."""
     variant = trial.variant
-    return {"schema": SCHEMA_VERSION, "key": trial.key, "label": str(trial), "baseline": trial.baseline,
-            "params": dict(trial.params), "method": variant.method, "preset": variant.preset,
-            "options": dict(variant.options), "seed": trial.seed, "configuration": variant.configuration(),
-            "kind": trial.kind, "outcome": OK, "reason": None, "traceback": None, "metrics": None, "curve": [],
-            "seconds": None, "finished": None, **provenance()}
+    return {
+        "schema": SCHEMA_VERSION,
+        "key": trial.key,
+        "label": str(trial),
+        "baseline": trial.baseline,
+        "params": dict(trial.params),
+        "method": variant.method,
+        "preset": variant.preset,
+        "options": dict(variant.options),
+        "seed": trial.seed,
+        "configuration": variant.configuration(),
+        "kind": trial.kind,
+        "outcome": OK,
+        "reason": None,
+        "traceback": None,
+        "metrics": None,
+        "curve": [],
+        "seconds": None,
+        "finished": None,
+        **provenance(),
+    }

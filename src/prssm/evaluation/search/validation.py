@@ -14,24 +14,37 @@ LEAST_ROWS = 16  # of a stretch that is worth predicting
 
 @dataclass(frozen=True)
 class Validation:
-    """The last `fraction` of every record is held out, or with `folds` every stretch once, by as many fits."""
+    """The last `fraction` of every record is held out, or with `folds` every stretch once, by as
+    many fits.
+    """
 
     fraction: float = 0.3
     folds: int | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 < self.fraction < 1.0:
-            raise OptionError(f"--hold-out: expected a fraction between 0 and 1, got {self.fraction}")
+            raise OptionError(
+                f"--hold-out: expected a fraction between 0 and 1, got {self.fraction}"
+            )
         if self.folds is not None and self.folds < 2:
             raise OptionError(f"--folds: expected at least 2, got {self.folds}")
 
     def splits(self, records: Sequence[Record]) -> list[Split]:
-        """What to fit and what to predict, once or fold by fold; an error where the data are too short to spare anything."""
+        """What to fit and what to predict, once or fold by fold; an error where the data are too
+        short to spare anything.
+        """
         found = splits(records, self.folds) if self.folds else [_tails(records, self.fraction)]
-        if not found or any(not fit for fit, _ in found) or any(not _worth(part) for _, held in found for part in held):
+        if (
+            not found
+            or any(not fit for fit, _ in found)
+            or any(not _worth(part) for _, held in found for part in held)
+        ):
             rows = min(len(record) for record in records)
-            raise DataError(f"{records[0].name}: too short to hold a stretch out: {self} leaves one with fewer than "
-                            f"{LEAST_ROWS} measured rows (the shortest record has {rows})")
+            raise DataError(
+                f"{records[0].name}: too short to hold a stretch out: {self} leaves one with fewer "
+                "than "
+                f"{LEAST_ROWS} measured rows (the shortest record has {rows})"
+            )
         return found
 
     def __str__(self) -> str:
@@ -47,8 +60,10 @@ def _tails(records: Sequence[Record], fraction: float) -> Split:
     cuts = [round((1 - fraction) * len(record)) for record in records]
     if any(cut < 2 or len(record) - cut < 2 for record, cut in zip(records, cuts, strict=True)):
         return [], []
-    return ([record[:cut] for record, cut in zip(records, cuts, strict=True)],
-            [record[cut:] for record, cut in zip(records, cuts, strict=True)])
+    return (
+        [record[:cut] for record, cut in zip(records, cuts, strict=True)],
+        [record[cut:] for record, cut in zip(records, cuts, strict=True)],
+    )
 
 
 def _worth(record: Record) -> bool:

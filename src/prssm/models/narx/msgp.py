@@ -1,8 +1,10 @@
-"""MSGP (Doerr et al. 2017): a sparse GP on a noise-free lag window, trained on its own long-term predictions.
+"""MSGP (Doerr et al. 2017): a sparse GP on a noise-free lag window, trained on its own long-term
+predictions.
 
-From the measured outputs of the first L rows of a sub-trajectory the model runs freely by moment matching, and is judged by
-the log-density of every measurement on the way: sum_t log N(y_t; mean_t, var_t + sigma_y^2). The gradient goes through the
-whole run. The KL divergence of the function at the pseudo inputs from its prior keeps 100 of them from learning noise.
+From the measured outputs of the first L rows of a sub-trajectory the model runs freely by moment
+matching, and is judged by the log-density of every measurement on the way: sum_t log N(y_t; mean_t,
+var_t + sigma_y^2). The gradient goes through the whole run. The KL divergence of the function at
+the pseudo inputs from its prior keeps 100 of them from learning noise.
 """
 
 from dataclasses import dataclass
@@ -31,7 +33,8 @@ from prssm.training.checkpoint import fingerprint
 from prssm.training.optimise import Schedule, optimise
 from prssm.training.session import Session, Silent
 
-_LEAST_START_NOISE = 0.05  # of the outputs' deviation: the start must not be so sure that the first gradients explode
+# of the outputs' deviation: the start must not be so sure that the first gradients explode
+_LEAST_START_NOISE = 0.05
 
 _FINAL_RATE = 0.1  # of the learning rate, at the end of training
 
@@ -40,20 +43,32 @@ _FINAL_RATE = 0.1  # of the learning rate, at the end of training
 class MSGPConfig(LaggedConfig):
     """Options of MSGP."""
 
-    inducing: int = option(100, "inducing points of each output's GP (fewer if there are fewer windows)", minimum=1)
-    horizon: int = option(100, "steps that a training run predicts (fewer where the shortest record has fewer)", minimum=1)
+    inducing: int = option(
+        100, "inducing points of each output's GP (fewer if there are fewer windows)", minimum=1
+    )
+    horizon: int = option(
+        100,
+        "steps that a training run predicts (fewer where the shortest record has fewer)",
+        minimum=1,
+    )
     batch: int = option(5, "sub-trajectories in a step of the optimiser", minimum=1)
     iterations: int = option(150, "steps of the optimiser (Adam)", minimum=0)
     learning_rate: float = option(0.02, "step size of the optimiser", above=0.0)
-    start_iterations: int = option(100, "iterations of the one-step fit (FITC) from which training starts", minimum=0)
-    max_points: int | None = option(2000, "windows in the one-step fit, drawn at random; none: all", minimum=2)
+    start_iterations: int = option(
+        100, "iterations of the one-step fit (FITC) from which training starts", minimum=0
+    )
+    max_points: int | None = option(
+        2000, "windows in the one-step fit, drawn at random; none: all", minimum=2
+    )
 
 
 PAPER = MSGPConfig()
 
 
 class MultiStepModel(eqx.Module):
-    """What is trained: a pseudo data set for each output (arrays lead with the output axis) and the sensor noise."""
+    """What is trained: a pseudo data set for each output (arrays lead with the output axis) and the
+    sensor noise.
+    """
 
     gp: PseudoData
     log_output_std: Float[Array, " Dy"]
@@ -63,7 +78,9 @@ class MultiStepModel(eqx.Module):
 
 
 class Trajectories(NamedTuple):
-    """All records laid end to end, and the rows where a sub-trajectory may start; see data.windows."""
+    """All records laid end to end, and the rows where a sub-trajectory may start; see
+    data.windows.
+    """
 
     u: Array
     y: Array
@@ -80,25 +97,40 @@ class LongTermObjective:
     horizon: int
     batch: int
 
-    def __call__(self, model: MultiStepModel, data: Trajectories, key: PRNGKeyArray, kl_weight: Array) -> Array:
+    def __call__(
+        self, model: MultiStepModel, data: Trajectories, key: PRNGKeyArray, kl_weight: Array
+    ) -> Array:
         chosen = jax.random.choice(key, data.starts, (self.batch,))
         gps = model.condition()
-        densities = jax.vmap(lambda start: self.run_density(gps, model.log_output_std, data, start))(chosen)
+        densities = jax.vmap(
+            lambda start: self.run_density(gps, model.log_output_std, data, start=start)
+        )(chosen)
         weight = data.steps / (self.batch * self.horizon)
-        return weight * jnp.sum(densities) - kl_weight * jnp.sum(one_by_one(PseudoData.kl, (model.gp,)))
+        return weight * jnp.sum(densities) - kl_weight * jnp.sum(
+            one_by_one(PseudoData.kl, (model.gp,))
+        )
 
-    def run_density(self, gps: Conditional, log_output_std: Array, data: Trajectories, start: Array) -> Array:
-        """sum_t log N(y_t; mean_t, var_t + sigma_y^2) over one free run; missing outputs do not count."""
+    def run_density(
+        self, gps: Conditional, log_output_std: Array, data: Trajectories, start: Array
+    ) -> Array:
+        """sum_t log N(y_t; mean_t, var_t + sigma_y^2) over one free run; missing outputs do not
+        count.
+        """
         length = self.lags + self.horizon
-        u, y, filled = (jax.lax.dynamic_slice_in_dim(part, start, length) for part in (data.u, data.y, data.y_filled))
+        u, y, filled = (
+            jax.lax.dynamic_slice_in_dim(part, start, length)
+            for part in (data.u, data.y, data.y_filled)
+        )
         output_var = jnp.exp(2.0 * log_output_std)
-        window = Window(filled[: self.lags][::-1].ravel(), jnp.diag(jnp.tile(output_var, self.lags)))
+        window = Window(
+            filled[: self.lags][::-1].ravel(), jnp.diag(jnp.tile(output_var, self.lags))
+        )
         past_u = jnp.stack([u[t : t + self.lags][::-1].ravel() for t in range(self.horizon)])
 
         @jax.checkpoint  # a step's kernel matrices are cheaper to compute again than to keep
         def step(window: Window, inputs: tuple[Array, Array]) -> tuple[Window, Array]:
             u_t, y_t = inputs
-            window, new = step_moments(gps, jnp.zeros_like(output_var), window, u_t)
+            window, new = step_moments(gps, jnp.zeros_like(output_var), window, u=u_t)
             std = jnp.sqrt(jnp.maximum(jnp.diagonal(new.covariance), 0.0) + output_var)
             known = ~jnp.isnan(y_t)
             density = norm.logpdf(jnp.where(known, y_t, new.mean), new.mean, std)
@@ -122,35 +154,63 @@ class MSGP(NarxEstimator):
             raise DataError(f"{records[0].name}: no record has more than lags={lags} rows")
         horizon = min(config.horizon, min(len(record) for record in usable) - lags)
         cut = windows.sliding(usable, lags + horizon)
-        data = Trajectories(*(jnp.asarray(part) for part in (cut.u, cut.y, cut.y_filled, cut.starts, float(cut.steps))))
+        data = Trajectories(
+            *(
+                jnp.asarray(part)
+                for part in (cut.u, cut.y, cut.y_filled, cut.starts, float(cut.steps))
+            )
+        )
         start = jax.tree.map(lambda leaf: leaf[None], start_model(records, lags, config))
         objective = LongTermObjective(lags, horizon, config.batch)
-        schedule = Schedule(config.iterations, config.learning_rate, _FINAL_RATE * config.learning_rate)
-        model, log = optimise(objective, start, data, schedule, jax.random.key(config.seed), session,
-                              fingerprint(config, vars(cut).values()))
+        schedule = Schedule(
+            config.iterations, config.learning_rate, _FINAL_RATE * config.learning_rate
+        )
+        model, log = optimise(
+            objective,
+            start,
+            data,
+            schedule=schedule,
+            key=jax.random.key(config.seed),
+            session=session,
+            fingerprint=fingerprint(config, vars(cut).values()),
+        )
         output_std = np.exp(np.asarray(model.log_output_std))
-        return Learnt(_condition(model), np.zeros_like(output_std), output_std, log)
+        return Learnt(_condition(model), np.zeros_like(output_std), output_std, training=log)
 
 
 def start_model(records: list[Record], lags: int, config: MSGPConfig) -> MultiStepModel:
     """The one-step model (FITC) as pseudo data."""
-    one_step = GPNARXConfig(lags=lags, inducing=config.inducing, iterations=config.start_iterations, restarts=1,
-                            max_points=config.max_points, seed=config.seed)
-    fits, data, _ = fit_fitc(records, lags, one_step, Session(Silent()))
-    gps = [_pseudo_data(fit, jnp.asarray(data.x), jnp.asarray(y)) for fit, y in zip(fits, data.y.T, strict=True)]
+    one_step = GPNARXConfig(
+        lags=lags,
+        inducing=config.inducing,
+        iterations=config.start_iterations,
+        restarts=1,
+        max_points=config.max_points,
+        seed=config.seed,
+    )
+    fits, data, _ = fit_fitc(records, lags, one_step, session=Session(Silent()))
+    gps = [
+        _pseudo_data(fit, jnp.asarray(data.x), jnp.asarray(y))
+        for fit, y in zip(fits, data.y.T, strict=True)
+    ]
     noise = jnp.stack([fit.log_noise_std for fit in fits])
-    return MultiStepModel(stacked(gps), jnp.maximum(noise, jnp.log(_LEAST_START_NOISE * jnp.asarray(data.y.std(axis=0)))))
+    return MultiStepModel(
+        stacked(gps),
+        jnp.maximum(noise, jnp.log(_LEAST_START_NOISE * jnp.asarray(data.y.std(axis=0)))),
+    )
 
 
 @jax.jit
 def _pseudo_data(fit: FITC, x: Array, y: Array) -> PseudoData:
-    """The same posterior mean; each pseudo-point as informative as the N / P data that it stands for."""
+    """The same posterior mean; each pseudo-point as informative as the N / P data that it stands
+    for.
+    """
     posterior = fit.condition(x, y)
     residual_var = jnp.mean((y - posterior(x.T)[0]) ** 2)
     least = JITTER * jnp.exp(2.0 * fit.kernel.log_std)  # type: ignore[attr-defined]
     noise_var = jnp.full(len(fit.zeta), jnp.maximum(residual_var * len(fit.zeta) / len(y), least))
     targets = fit.kernel.gram(fit.zeta) @ posterior.weights + noise_var * posterior.weights
-    return PseudoData(fit.kernel, fit.zeta, targets, 0.5 * jnp.log(noise_var))
+    return PseudoData(fit.kernel, fit.zeta, targets, log_noise_std=0.5 * jnp.log(noise_var))
 
 
 @eqx.filter_jit

@@ -1,4 +1,6 @@
-"""What the autoregressive methods share: the lag window, the free run from the first samples, and the model file."""
+"""What the autoregressive methods share: the lag window, the free run from the first samples, and
+the model file.
+"""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -21,7 +23,9 @@ from prssm.training.session import Session
 
 
 class Learnt(NamedTuple):
-    """What a method learns: posteriors whose arrays lead with the output axis, and the two noises (Dy,)."""
+    """What a method learns: posteriors whose arrays lead with the output axis, and the two noises
+    (Dy,).
+    """
 
     gps: Conditional
     process_std: np.ndarray
@@ -31,7 +35,9 @@ class Learnt(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NarxModel:
-    """What a fit has learnt: a posterior (arrays lead with the output axis) and what surrounds it."""
+    """What a fit has learnt: a posterior (arrays lead with the output axis) and what surrounds
+    it.
+    """
 
     gps: Conditional
     process_std: np.ndarray  # (Dy,) noise that enters the window with each new output
@@ -42,12 +48,15 @@ class NarxModel:
 
 
 class NarxEstimator(Estimator):
-    """y_t = f(y_{t-1}..y_{t-L}, u_{t-1}..u_{t-L}) + process noise, one GP for each output on the same window.
+    """y_t = f(y_{t-1}..y_{t-L}, u_{t-1}..u_{t-L}) + process noise, one GP for each output on the
+    same window.
 
-    The window holds outputs without sensor noise; a method whose window is the measurements has no sensor noise.
+    The window holds outputs without sensor noise; a method whose window is the measurements has no
+    sensor noise.
 
-    A free run is given the first L samples and reproduces them; it predicts from row L on. The `warmup` rows after that
-    serve only to bridge gaps among the first L. Without any measured output it starts from the training mean and spread.
+    A free run is given the first L samples and reproduces them; it predicts from row L on. The
+    `warmup` rows after that serve only to bridge gaps among the first L. Without any measured
+    output it starts from the training mean and spread.
     """
 
     config: Any
@@ -71,58 +80,99 @@ class NarxEstimator(Estimator):
         lags = self.config.lags or choose_lags(records)
         learnt = self._learn(records, lags, session)
         y = np.concatenate([record.y for record in records])
-        self.model_ = NarxModel(learnt.gps, np.asarray(learnt.process_std), np.asarray(learnt.output_std),
-                                np.nanmean(y, axis=0), np.nanstd(y, axis=0), lags)
+        self.model_ = NarxModel(
+            learnt.gps,
+            np.asarray(learnt.process_std),
+            np.asarray(learnt.output_std),
+            usual_mean=np.nanmean(y, axis=0),
+            usual_std=np.nanstd(y, axis=0),
+            lags=lags,
+        )
         self.training_ = learnt.training
 
-    def _simulate(self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int) -> Simulated:
-        model, lags = self.model_, min(self.model_.lags, len(u))
+    def _simulate(
+        self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
+    ) -> Simulated:
+        model = self.model_
+        lags = min(self.model_.lags, len(u))
         given, given_var = self._given_rows(y_start, lags)
-        process_var, output_var = model.process_std**2, model.output_std**2
+        process_var = model.process_std**2
+        output_var = model.output_std**2
         start_std = np.sqrt(given_var + process_var + output_var)
         start = Window(given[::-1].ravel(), np.diag((given_var + output_var)[::-1].ravel()))
         if len(u) <= model.lags:
             run = _nothing_to_run(start, len(output_var))
         else:
-            run = free_run(model.gps, jnp.asarray(process_var), jax.tree.map(jnp.asarray, start),
-                           jnp.asarray(lagged(u, lags)), self.config.propagation)
+            run = free_run(
+                model.gps,
+                jnp.asarray(process_var),
+                jax.tree.map(jnp.asarray, start),
+                jnp.asarray(lagged(u, lags)),
+                self.config.propagation,
+            )
             run = jax.tree.map(np.asarray, run)
-        std = np.sqrt(np.maximum(np.diagonal(run.covariance, axis1=1, axis2=2), 0.0) + process_var + output_var)
+        std = np.sqrt(
+            np.maximum(np.diagonal(run.covariance, axis1=1, axis2=2), 0.0)
+            + process_var
+            + output_var
+        )
         drawn = None
         if samples is not None:
             random = np.random.default_rng(seed)
             first = given + start_std * random.standard_normal((samples, *given.shape))
-            path = draw_paths(run, process_var, start, samples, random)
+            path = draw_paths(run, process_var, start, count=samples, random=random)
             path += model.output_std * random.standard_normal(path.shape)
             drawn = np.concatenate([first, path], axis=1)
         return Simulated(np.concatenate([given, run.mean]), np.concatenate([start_std, std]), drawn)
 
     def _given_rows(self, y_start: np.ndarray, lags: int) -> tuple[np.ndarray, np.ndarray]:
-        """The first L outputs (gaps bridged) and their variance: zero, or the training spread where none was measured."""
+        """The first L outputs (gaps bridged) and their variance: zero, or the training spread where
+        none was measured.
+        """
         model = self.model_
         shape = (lags, len(model.output_std))
         if len(y_start) < lags or len(y_start) < 2:
-            y_start = np.concatenate([y_start, np.full((max(lags, 2) - len(y_start), shape[1]), np.nan)])
+            y_start = np.concatenate(
+                [y_start, np.full((max(lags, 2) - len(y_start), shape[1]), np.nan)]
+            )
         filled = Record(None, y_start).outputs_filled()[:lags]
         unknown = np.isnan(y_start).all(axis=0)
-        return (np.where(unknown, model.usual_mean, filled),
-                np.where(unknown, model.usual_std**2, np.zeros(shape)))
+        return (
+            np.where(unknown, model.usual_mean, filled),
+            np.where(unknown, model.usual_std**2, np.zeros(shape)),
+        )
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        model, gps = self.model_, self.model_.gps
-        arrays = {"log_std": gps.kernel.log_std, "log_lengthscale": gps.kernel.log_lengthscale,  # type: ignore[attr-defined]
-                  "zeta": gps.zeta, "weights": gps.weights, "quadratic": gps.quadratic,
-                  "process_std": model.process_std, "output_std": model.output_std,
-                  "usual_mean": model.usual_mean, "usual_std": model.usual_std}
+        model = self.model_
+        gps = self.model_.gps
+        arrays = {
+            "log_std": gps.kernel.log_std,
+            "log_lengthscale": gps.kernel.log_lengthscale,  # type: ignore[attr-defined]
+            "zeta": gps.zeta,
+            "weights": gps.weights,
+            "quadratic": gps.quadratic,
+            "process_std": model.process_std,
+            "output_std": model.output_std,
+            "usual_mean": model.usual_mean,
+            "usual_std": model.usual_std,
+        }
         values, curves = self.training_.to_parts() if self.training_ else ({}, {})
-        return ({"lags": model.lags, "training": values},
-                {name: np.asarray(array) for name, array in arrays.items()}
-                | {f"training.{name}": array for name, array in curves.items()})
+        return (
+            {"lags": model.lags, "training": values},
+            {name: np.asarray(array) for name, array in arrays.items()}
+            | {f"training.{name}": array for name, array in curves.items()},
+        )
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        kernel = SquaredExponential(jnp.asarray(arrays["log_std"]), jnp.asarray(arrays["log_lengthscale"]))
-        gps = Conditional(kernel, *(jnp.asarray(arrays[name]) for name in ("zeta", "weights", "quadratic")))
-        surroundings = (arrays[name] for name in ("process_std", "output_std", "usual_mean", "usual_std"))
+        kernel = SquaredExponential(
+            jnp.asarray(arrays["log_std"]), jnp.asarray(arrays["log_lengthscale"])
+        )
+        gps = Conditional(
+            kernel, *(jnp.asarray(arrays[name]) for name in ("zeta", "weights", "quadratic"))
+        )
+        surroundings = (
+            arrays[name] for name in ("process_std", "output_std", "usual_mean", "usual_std")
+        )
         self.model_ = NarxModel(gps, *surroundings, int(values["lags"]))
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
@@ -136,5 +186,9 @@ def stacked(parts: Sequence[Any]) -> Any:
 def _nothing_to_run(start: Window, outputs: int) -> Run:
     """The run of a record that ends within the given rows."""
     size = len(start.mean)
-    return Run(np.zeros((0, outputs)), np.zeros((0, outputs, outputs)), np.zeros((0, size, outputs)),
-               Window(np.zeros((0, size)), np.zeros((0, size, size))))
+    return Run(
+        np.zeros((0, outputs)),
+        np.zeros((0, outputs, outputs)),
+        np.zeros((0, size, outputs)),
+        Window(np.zeros((0, size)), np.zeros((0, size, size))),
+    )

@@ -1,8 +1,10 @@
-"""NIGP (McHutchon and Rasmussen 2011): noise on the inputs seen as output noise, inflated by the slope of the mean.
+"""NIGP (McHutchon and Rasmussen 2011): noise on the inputs seen as output noise, inflated by the
+slope of the mean.
 
-The window holds noisy measurements of noise-free values. To first order f(x + e) = f(x) + slope' e, so that a point has
-the noise variance sigma_y^2 + slope' Sigma_x slope, with a learnt variance for each entry of the window. The slopes are
-those of the posterior mean, which depends on the noise: slopes and hyper-parameters are iterated until neither moves.
+The window holds noisy measurements of noise-free values. To first order f(x + e) = f(x) + slope' e,
+so that a point has the noise variance sigma_y^2 + slope' Sigma_x slope, with a learnt variance for
+each entry of the window. The slopes are those of the posterior mean, which depends on the noise:
+slopes and hyper-parameters are iterated until neither moves.
 """
 
 import time
@@ -36,16 +38,29 @@ EACH, TIED, OUTPUTS, NONE = WINDOW_NOISES = ("each", "tied", "outputs", "none")
 
 @dataclass(frozen=True)
 class NIGPConfig(LaggedConfig):
-    """Options of NIGP. What the original leaves open was chosen on training data: docs/reference-methods.md."""
+    """Options of NIGP. What the original leaves open was chosen on training data: docs/reference-
+    methods.md.
+    """
 
-    iterations: int = option(100, "most iterations of the search for hyper-parameters in each round", minimum=0)
+    iterations: int = option(
+        100, "most iterations of the search for hyper-parameters in each round", minimum=0
+    )
     rounds: int = option(40, "most repetitions of: slopes, then hyper-parameters", minimum=0)
-    tolerance: float = option(0.1, "the rounds end when the log marginal likelihood changes by less", above=0.0)
-    window_noise: str = option(EACH, "noise of the window's entries: each its own; past outputs tied to the output's noise, "
-                               "inputs their own; past outputs tied, inputs exact; none, the exact GP",
-                               choices=WINDOW_NOISES)
-    noise_start: float = option(0.03, "where the noises of the window start, relative to an entry's deviation", above=0.0)
-    max_points: int | None = option(1000, "train on at most so many windows, drawn at random; none: all", minimum=2)
+    tolerance: float = option(
+        0.1, "the rounds end when the log marginal likelihood changes by less", above=0.0
+    )
+    window_noise: str = option(
+        EACH,
+        "noise of the window's entries: each its own; past outputs tied to the output's noise, "
+        "inputs their own; past outputs tied, inputs exact; none, the exact GP",
+        choices=WINDOW_NOISES,
+    )
+    noise_start: float = option(
+        0.03, "where the noises of the window start, relative to an entry's deviation", above=0.0
+    )
+    max_points: int | None = option(
+        1000, "train on at most so many windows, drawn at random; none: all", minimum=2
+    )
 
 
 PAPER = NIGPConfig()
@@ -66,11 +81,14 @@ class Problem(NamedTuple):
     y: Float[Array, "N Dy"]
     slopes: Float[Array, "Dy N Din"]  # of the posterior mean at the windows
     own: Float[Array, " Din"]  # 1 where an entry of the window has a noise of its own
-    tied: Float[Array, " Din"]  # 1 where it has the noise of the output it is; an entry with neither is exact
+    # 1 where it has the noise of the output it is; an entry with neither is exact
+    tied: Float[Array, " Din"]
 
 
 class NIGP(NarxEstimator):
-    """Exact GP on the lag window, with learnt noise on every entry of the window; all noise is in the measurements."""
+    """Exact GP on the lag window, with learnt noise on every entry of the window; all noise is in
+    the measurements.
+    """
 
     name: ClassVar[str] = "nigp"
     Config = NIGPConfig
@@ -79,11 +97,15 @@ class NIGP(NarxEstimator):
 
     def _learn(self, records: list[Record], lags: int, session: Session) -> Learnt:
         config = self.config
-        data = regression(records, lags).thinned(config.max_points, np.random.default_rng(config.seed))
+        data = regression(records, lags).thinned(
+            config.max_points, np.random.default_rng(config.seed)
+        )
         rounds = 0 if config.window_noise == NONE else config.rounds
-        session.progress.start((len(_WIDTHS) + rounds) * config.iterations, 0, "marginal likelihood")
+        session.progress.start(
+            (len(_WIDTHS) + rounds) * config.iterations, 0, "marginal likelihood"
+        )
         try:
-            parameters, problem, log = self._climb(data, lags, rounds, session)
+            parameters, problem, log = self._climb(data, lags, rounds, session=session)
         finally:
             session.progress.stop()
         noise = window_noise(parameters, problem)
@@ -91,34 +113,68 @@ class NIGP(NarxEstimator):
         outputs = data.y.shape[1] * lags
         from_inputs = np.asarray(problem.slopes[:, :, outputs:] ** 2 @ noise[outputs:]).mean(axis=1)
         output_std = np.sqrt(np.exp(2.0 * np.asarray(parameters.log_output_std)) + from_inputs)
-        return Learnt(posteriors(parameters, problem), np.zeros_like(output_std), output_std, log)
+        return Learnt(
+            posteriors(parameters, problem), np.zeros_like(output_std), output_std, training=log
+        )
 
-    def _climb(self, data: Regression, lags: int, rounds: int, session: Session) -> tuple[Parameters, Problem, TrainingLog]:
-        """The exact GP first; then slopes and hyper-parameters in turn until the likelihood stays."""
-        begun, curve = time.perf_counter(), list[float]()
+    def _climb(
+        self, data: Regression, lags: int, rounds: int, session: Session
+    ) -> tuple[Parameters, Problem, TrainingLog]:
+        """The exact GP first; then slopes and hyper-parameters in turn until the likelihood
+        stays.
+        """
+        begun = time.perf_counter()
+        curve = list[float]()
         lower, upper = limits(data)
         problem = first_problem(data, lags, self.config.window_noise)
 
         def search(start: Parameters) -> Ascent:
             done = len(curve)
-            return maximise(evidence, start, (problem,), self.config.iterations, lower, upper,
-                            lambda iteration, value: session.progress.update(done + iteration, {"log likelihood": value}))
+            return maximise(
+                evidence,
+                start,
+                (problem,),
+                iterations=self.config.iterations,
+                lower=lower,
+                upper=upper,
+                watch=lambda iteration, value: session.progress.update(
+                    done + iteration, {"log likelihood": value}
+                ),
+            )
 
-        starts = [search(start_parameters(data, width, self.config.noise_start)) for width in _WIDTHS]
+        starts = [
+            search(start_parameters(data, width, self.config.noise_start)) for width in _WIDTHS
+        ]
         values = [ascent.value for ascent in starts]
         if np.isnan(values).all():
-            raise TrainingError("the marginal likelihood is not finite at any start; check the data or use fewer lags")
-        best, outcome = starts[int(np.nanargmax(values))], CONVERGED
+            raise TrainingError(
+                "the marginal likelihood is not finite at any start; check the data or use fewer "
+                "lags"
+            )
+        best = starts[int(np.nanargmax(values))]
+        outcome = CONVERGED
         curve += list(best.curve)
         for _ in range(rounds):
-            problem = problem._replace(slopes=_mixed(problem.slopes, _slopes(best.parameters, problem)))
-            before, best = best.value, search(best.parameters)
+            problem = problem._replace(
+                slopes=_mixed(problem.slopes, _slopes(best.parameters, problem))
+            )
+            before = best.value
+            best = search(best.parameters)
             curve += list(best.curve)
-            outcome = CONVERGED if abs(best.value - before) < self.config.tolerance else "rounds used up"
+            outcome = (
+                CONVERGED if abs(best.value - before) < self.config.tolerance else "rounds used up"
+            )
             if outcome == CONVERGED:
                 break
-        log = TrainingLog(np.arange(1, len(curve) + 1), np.array([curve]), np.array([best.value]), (outcome,), 0,
-                          time.perf_counter() - begun, "log marginal likelihood")
+        log = TrainingLog(
+            np.arange(1, len(curve) + 1),
+            np.array([curve]),
+            np.array([best.value]),
+            outcomes=(outcome,),
+            kept=0,
+            seconds=time.perf_counter() - begun,
+            objective_name="log marginal likelihood",
+        )
         return best.parameters, problem, log
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -134,7 +190,11 @@ def evidence(parameters: Parameters, problem: Problem) -> Float[Array, ""]:
     """Sum over outputs of log N(y; 0, K + diag(noise)), at given slopes."""
     noise_var = point_noise(parameters, problem)
     outputs = (parameters.kernel, problem.y.T, noise_var)
-    return jnp.sum(one_by_one(lambda kernel, y, noise: exact.log_marginal(kernel, problem.x, y, noise), outputs))
+    return jnp.sum(
+        one_by_one(
+            lambda kernel, y, noise: exact.log_marginal(kernel, problem.x, y, noise), outputs
+        )
+    )
 
 
 def point_noise(parameters: Parameters, problem: Problem) -> Float[Array, "Dy N"]:
@@ -145,9 +205,12 @@ def point_noise(parameters: Parameters, problem: Problem) -> Float[Array, "Dy N"
 
 def window_noise(parameters: Parameters, problem: Problem) -> Float[Array, " Din"]:
     """Noise variance of each entry of the window, which begins with the outputs, lag by lag."""
-    width, outputs = problem.tied.shape[0], parameters.log_output_std.shape[0]
+    width = problem.tied.shape[0]
+    outputs = parameters.log_output_std.shape[0]
     of_outputs = jnp.tile(parameters.log_output_std, -(-width // outputs))[:width]
-    return problem.tied * jnp.exp(2.0 * of_outputs) + problem.own * jnp.exp(2.0 * parameters.log_window_std)
+    return problem.tied * jnp.exp(2.0 * of_outputs) + problem.own * jnp.exp(
+        2.0 * parameters.log_window_std
+    )
 
 
 @jax.jit
@@ -155,28 +218,42 @@ def posteriors(parameters: Parameters, problem: Problem) -> Conditional:
     """One posterior for each output."""
     noise_var = point_noise(parameters, problem)
     outputs = (parameters.kernel, problem.y.T, noise_var)
-    return one_by_one(lambda kernel, y, noise: exact.condition(kernel, problem.x, y, noise), outputs)
+    return one_by_one(
+        lambda kernel, y, noise: exact.condition(kernel, problem.x, y, noise), outputs
+    )
 
 
 @jax.jit
 def _slopes(parameters: Parameters, problem: Problem) -> Float[Array, "Dy N Din"]:
-    """Slopes of the posterior means at the windows, the posterior having the noise of the slopes so far."""
-    return jax.vmap(exact.mean_slopes, in_axes=(0, None))(posteriors(parameters, problem), problem.x)
+    """Slopes of the posterior means at the windows, the posterior having the noise of the slopes so
+    far.
+    """
+    return jax.vmap(exact.mean_slopes, in_axes=(0, None))(
+        posteriors(parameters, problem), problem.x
+    )
 
 
 def _mixed(old: Array, new: Array) -> Array:
-    """Half way in the squares: full steps swing between a smooth function with little noise and the reverse."""
+    """Half way in the squares: full steps swing between a smooth function with little noise and the
+    reverse.
+    """
     return new if not old.any() else jnp.sqrt(0.5 * (old**2 + new**2))
 
 
 def first_problem(data: Regression, lags: int, noise: str) -> Problem:
     """Without slopes: the exact GP."""
-    outputs, width = data.y.shape[1], data.x.shape[1]
+    outputs = data.y.shape[1]
+    width = data.x.shape[1]
     past_output = np.arange(width) < lags * outputs
     own = {EACH: np.ones(width), TIED: ~past_output}.get(noise, np.zeros(width))
     tied = past_output if noise in (TIED, OUTPUTS) else np.zeros(width)
-    return Problem(jnp.asarray(data.x), jnp.asarray(data.y), jnp.zeros((outputs, *data.x.shape)),
-                   jnp.asarray(own, dtype=float), jnp.asarray(tied, dtype=float))
+    return Problem(
+        jnp.asarray(data.x),
+        jnp.asarray(data.y),
+        jnp.zeros((outputs, *data.x.shape)),
+        jnp.asarray(own, dtype=float),
+        jnp.asarray(tied, dtype=float),
+    )
 
 
 def start_parameters(data: Regression, width: float, noise_start: float) -> Parameters:

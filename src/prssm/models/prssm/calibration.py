@@ -1,8 +1,9 @@
 """A band calibrated on errors that the model made where it was not trained.
 
-The deviation of every free run is multiplied by one factor for each output: that with which the band would have held its
-share of the held-out errors. The shape of the band over time stays the model's own, so that it is wide where the model
-knows little, and narrower for the final model, which has seen more data than the models of the folds.
+The deviation of every free run is multiplied by one factor for each output: that with which the
+band would have held its share of the held-out errors. The shape of the band over time stays the
+model's own, so that it is wide where the model knows little, and narrower for the final model,
+which has seen more data than the models of the folds.
 """
 
 from collections.abc import Sequence
@@ -29,8 +30,12 @@ class Calibration:
 
     @classmethod
     def fit(cls, errors: Sequence[np.ndarray], stds: Sequence[np.ndarray]) -> Self:
-        """From held-out free runs: errors (rows, Dy), NaN where nothing was measured, and the bands' deviations there."""
-        ratios = np.abs(np.concatenate([error / std for error, std in zip(errors, stds, strict=True)]))
+        """From held-out free runs: errors (rows, Dy), NaN where nothing was measured, and the
+        bands' deviations there.
+        """
+        ratios = np.abs(
+            np.concatenate([error / std for error, std in zip(errors, stds, strict=True)])
+        )
         return cls(np.array([_factor(ratio[~np.isnan(ratio)]) for ratio in ratios.T]))
 
     def std(self, std: np.ndarray) -> np.ndarray:
@@ -45,5 +50,8 @@ def _factor(ratio: np.ndarray) -> float:
     """How many of its own deviations a band must have to hold its share of |error| / deviation."""
     if not len(ratio):
         return 1.0
-    factors = [np.quantile(ratio, share, method="higher") / norm.ppf(0.5 + 0.5 * share) for share in _SHARES]
+    factors = [
+        np.quantile(ratio, share, method="higher") / norm.ppf(0.5 + 0.5 * share)
+        for share in _SHARES
+    ]
     return float(np.clip(np.exp(np.mean(np.log(np.maximum(factors, 1e-12)))), *_RANGE))

@@ -1,8 +1,8 @@
 """The evidence lower bound of PR-SSM and the model whose parameters it trains.
 
-ELBO = sum_t E_q(x_t)[log p(y_t | x_t)] - sum_d KL(q(z_d) || p(z_d)) - KL(q(x_1) || p(x_1))
-with the expectation replaced by the mean over N reparametrised trajectories, and the sum over time by a mini-batch of
-sub-trajectories scaled to the data set.
+ELBO = sum_t E_q(x_t)[log p(y_t | x_t)] - sum_d KL(q(z_d) || p(z_d)) - KL(q(x_1) || p(x_1)) with the
+expectation replaced by the mean over N reparametrised trajectories, and the sum over time by a
+mini-batch of sub-trajectories scaled to the data set.
 """
 
 from dataclasses import dataclass
@@ -24,12 +24,15 @@ from prssm.models.prssm.recognition import Recognition, kl_to_standard_normal
 from prssm.training.optimise import PerRestart
 
 Draws = Literal["step", "trajectory"]
-"""A new value of z at every step, as in the paper, or one for each trajectory: then the function's uncertainty does not
-average out over time."""
+"""A new value of z at every step, as in the paper, or one for each trajectory: then the function's
+uncertainty does not average out over time.
+"""
 
 Likelihood = Literal["expected", "predictive"]
-"""E_q[log p(y_t | x_t)], the ELBO's, or log E_q[p(y_t | x_t)] with the expectation taken as Gaussian: then a spread of the
-states that matches the errors pays, so that training can tell process noise."""
+"""E_q[log p(y_t | x_t)], the ELBO's, or log E_q[p(y_t | x_t)] with the expectation taken as
+Gaussian: then a spread of the states that matches the errors pays, so that training can tell
+process noise.
+"""
 
 
 _LARGEST_CORRELATION = 0.99
@@ -42,7 +45,8 @@ class StateSpaceModel(eqx.Module):
     emission: Emission
     recognition: Recognition | None
     log_output_std: Float[Array, " Dy"]
-    noise_memory: Float[Array, " Dy"]  # 0: white noise, and stays 0 unless training gives it a weight
+    # 0: white noise, and stays 0 unless training gives it a weight
+    noise_memory: Float[Array, " Dy"]
 
     @property
     def correlation(self) -> Float[Array, " Dy"]:
@@ -58,7 +62,9 @@ class StateSpaceModel(eqx.Module):
 
 
 class TrainingData(eqx.Module):
-    """Windows on the device; arrays only, so that new data of the same shape needs no new compilation."""
+    """Windows on the device; arrays only, so that new data of the same shape needs no new
+    compilation.
+    """
 
     u: Float[Array, "rows Du"]
     y: Float[Array, "rows Dy"]
@@ -68,12 +74,16 @@ class TrainingData(eqx.Module):
 
     @classmethod
     def of(cls, windows: Windows) -> "TrainingData":
-        return cls(*(jnp.asarray(a) for a in (windows.u, windows.y, windows.y_filled, windows.starts)),
-                   jnp.asarray(float(windows.steps)))
+        return cls(
+            *(jnp.asarray(a) for a in (windows.u, windows.y, windows.y_filled, windows.starts)),
+            jnp.asarray(float(windows.steps)),
+        )
 
 
 class Anchor(eqx.Module):
-    """Parameters that no Gaussian process stands behind, at the start of training: their prior is a Gaussian around it."""
+    """Parameters that no Gaussian process stands behind, at the start of training: their prior is a
+    Gaussian around it.
+    """
 
     mean: Mean
     emission: Emission
@@ -97,7 +107,7 @@ class Shown(eqx.Module):
 
     def of(self, data: TrainingData) -> TrainingData:
         y = jnp.where(self.rows[:, None], data.y, jnp.nan)
-        return TrainingData(data.u, y, data.y_filled, self.starts, self.steps)
+        return TrainingData(data.u, y, data.y_filled, starts=self.starts, steps=self.steps)
 
 
 class Own(eqx.Module):
@@ -110,13 +120,20 @@ class Own(eqx.Module):
     memory_weight: Float[Array, ""]  # of the noise's correlation; 0: white noise
 
     def divergence(self, model: StateSpaceModel, dynamics: Dynamics) -> Float[Array, ""]:
-        """What the parameters cost: KL(q(z) || p(z)), and the distance from the anchor under its prior."""
-        return self.gp_weight * dynamics.kl() + 0.5 * self.anchor_precision * self.anchor.squared_distance(model)
+        """What the parameters cost: KL(q(z) || p(z)), and the distance from the anchor under its
+        prior.
+        """
+        return (
+            self.gp_weight * dynamics.kl()
+            + 0.5 * self.anchor_precision * self.anchor.squared_distance(model)
+        )
 
 
 @dataclass(frozen=True)
 class Objective:
-    """The ELBO estimate for given structure; hashable, so that it can be a static argument of compiled code."""
+    """The ELBO estimate for given structure; hashable, so that it can be a static argument of
+    compiled code.
+    """
 
     horizon: int
     batch: int | None  # None: every window, the full gradient
@@ -128,24 +145,42 @@ class Objective:
     mesh: Mesh | None = None  # devices between which the trajectories are split
     drawn: bool = False  # the data are the windows of one mini-batch
 
-    def __call__(self, model: StateSpaceModel, data: TrainingData | PerRestart, key: PRNGKeyArray,
-                 kl_weight: float | Array = 1.0) -> Float[Array, ""]:
-        """One stochastic estimate of the ELBO of the whole data set; `kl_weight` below 1 only while training warms up."""
+    def __call__(
+        self,
+        model: StateSpaceModel,
+        data: TrainingData | PerRestart,
+        key: PRNGKeyArray,
+        kl_weight: float | Array = 1.0,
+    ) -> Float[Array, ""]:
+        """One stochastic estimate of the ELBO of the whole data set; `kl_weight` below 1 only while
+        training warms up.
+        """
         own: Own | None = None
         if isinstance(data, PerRestart):
             data, own = data.own.shown.of(data.shared), data.own
         key_batch, key_noise = jax.random.split(key)
         starts, scale = self._draw(data, key_batch)
         rows = starts[:, None] + jnp.arange(self.horizon)
-        y, u = data.y[rows], data.u[rows]  # (batch, T, D)
-        mean, log_std = jax.vmap(model.first_state)(data.y_filled[rows[:, : self.window]], u[:, : self.window])
+        # (batch, T, D)
+        y = data.y[rows]
+        u = data.u[rows]
+        mean, log_std = jax.vmap(model.first_state)(
+            data.y_filled[rows[:, : self.window]], u[:, : self.window]
+        )
         dynamics = conditioned(model.transition)
-        inputs = jnp.repeat(jnp.transpose(u, (1, 2, 0)), self.samples, axis=2)  # B: sub-trajectories, then samples
-        states = self._trajectories(dynamics, mean, log_std, inputs, key_noise)
-        # The correlation comes in with the KL: from the beginning it would explain what the dynamics have yet to learn.
-        # It is bounded, not scaled: a scaled one would grow far beyond what it is, and not find back in time.
-        correlation = (0.0 if own is None else own.memory_weight) * jnp.minimum(model.correlation, kl_weight)
-        log_likelihood = self._expected_log_likelihood(model, states, inputs, y, correlation)
+        # B: sub-trajectories, then samples
+        inputs = jnp.repeat(jnp.transpose(u, (1, 2, 0)), self.samples, axis=2)
+        states = self._trajectories(dynamics, mean, log_std, inputs=inputs, key=key_noise)
+        # The correlation comes in with the KL: from the beginning it would explain what the
+        # dynamics have yet to learn.
+        # It is bounded, not scaled: a scaled one would grow far beyond what it is, and not find
+        # back in time.
+        correlation = (0.0 if own is None else own.memory_weight) * jnp.minimum(
+            model.correlation, kl_weight
+        )
+        log_likelihood = self._expected_log_likelihood(
+            model, states, inputs, y=y, correlation=correlation
+        )
         kl_first = jnp.sum(kl_to_standard_normal(mean, log_std))
         divergence = dynamics.kl() if own is None else own.divergence(model, dynamics)
         return scale * log_likelihood - kl_weight * (scale * kl_first + divergence)
@@ -157,35 +192,61 @@ class Objective:
         starts = data.starts if self.drawn else jax.random.choice(key, data.starts, (self.batch,))
         return starts, data.steps / (self.batch * self.horizon)
 
-    def _trajectories(self, dynamics: Dynamics, mean: Float[Array, "batch Dx"], log_std: Float[Array, "batch Dx"],
-                      inputs: Float[Array, "T Du B"], key: PRNGKeyArray) -> Float[Array, "T Dx B"]:
+    def _trajectories(
+        self,
+        dynamics: Dynamics,
+        mean: Float[Array, "batch Dx"],
+        log_std: Float[Array, "batch Dx"],
+        inputs: Float[Array, "T Du B"],
+        key: PRNGKeyArray,
+    ) -> Float[Array, "T Dx B"]:
         """N trajectories for each sub-trajectory."""
-        first_mean, first_std = (jnp.repeat(part.T, self.samples, axis=1) for part in (mean, jnp.exp(log_std)))
-        kind = jnp.float32 if self.engine.endswith("-single") else first_mean.dtype  # drawing numbers takes time too
+        first_mean, first_std = (
+            jnp.repeat(part.T, self.samples, axis=1) for part in (mean, jnp.exp(log_std))
+        )
+        # drawing numbers takes time too
+        kind = jnp.float32 if self.engine.endswith("-single") else first_mean.dtype
         eps = jax.random.normal(key, (self.horizon, *first_mean.shape), kind)
-        x1 = first_mean + first_std * eps[-1]  # the last row: no step follows x_T, so the recursion leaves it unused
+        # the last row: no step follows x_T, so the recursion leaves it unused
+        x1 = first_mean + first_std * eps[-1]
         if self.draws == "trajectory":
             dynamics = one_function_each(dynamics, jax.random.fold_in(key, 1), x1.shape[1])
-        return sharded_rollout(self.mesh, dynamics, x1, inputs, eps, self.engine)
+        return sharded_rollout(self.mesh, dynamics, x1, u=inputs, eps=eps, engine=self.engine)
 
-    def _expected_log_likelihood(self, model: StateSpaceModel, states: Array, inputs: Array,
-                                 y: Float[Array, "batch T Dy"], correlation: Float[Array, " Dy"]) -> Array:
+    def _expected_log_likelihood(
+        self,
+        model: StateSpaceModel,
+        states: Array,
+        inputs: Array,
+        y: Float[Array, "batch T Dy"],
+        correlation: Float[Array, " Dy"],
+    ) -> Array:
         """Summed over steps and outputs that were measured, averaged over samples."""
-        predicted = model.emission(states, inputs).reshape(self.horizon, y.shape[2], y.shape[0], self.samples)
+        predicted = model.emission(states, inputs).reshape(
+            self.horizon, y.shape[2], y.shape[0], self.samples
+        )
         target = jnp.transpose(y, (1, 2, 0))[..., None]
         measured = ~jnp.isnan(target)
-        # The input of the density is masked, not its result: a NaN would come back through the gradient.
-        error, noise_var = jnp.where(measured, target, 0.0), jnp.exp(2.0 * model.log_output_std)[:, None, None]
+        # The input of the density is masked, not its result: a NaN would come back through the
+        # gradient.
+        error = jnp.where(measured, target, 0.0)
+        noise_var = jnp.exp(2.0 * model.log_output_std)[:, None, None]
         if self.likelihood == "predictive":
             noise_var += jnp.var(predicted, axis=3, keepdims=True, ddof=1)
             predicted = jnp.mean(predicted, axis=3, keepdims=True)
-        error, noise_var = whitened(error - predicted, noise_var, measured, correlation[:, None, None])
+        error, noise_var = whitened(
+            error - predicted, noise_var, measured, correlation=correlation[:, None, None]
+        )
         density = norm.logpdf(error, 0.0, jnp.sqrt(noise_var))
         return jnp.sum(jnp.where(measured, density, 0.0)) / predicted.shape[3]
 
 
-def whitened(error: Array, noise_var: Array, measured: Array, correlation: Array) -> tuple[Array, Array]:
-    """Errors less what the error before them (T leads) lets expect, and the variance of what is left."""
+def whitened(
+    error: Array, noise_var: Array, measured: Array, correlation: Array
+) -> tuple[Array, Array]:
+    """Errors less what the error before them (T leads) lets expect, and the variance of what is
+    left.
+    """
     before = jnp.pad(error[:-1], ((1, 0), (0, 0), (0, 0), (0, 0)))
     known = jnp.pad(measured[:-1], ((1, 0), (0, 0), (0, 0), (0, 0)))
     correlation = jnp.where(known, correlation, 0.0)

@@ -1,4 +1,6 @@
-"""y_t = g(x_t, u_t) + sensor noise. The paper's g selects the first Dy states; any differentiable function will do."""
+"""y_t = g(x_t, u_t) + sensor noise. The paper's g selects the first Dy states; any differentiable
+function will do.
+"""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -16,9 +18,13 @@ class Emission(eqx.Module):
     """The noise-free output of each state of a batch; its arrays, if any, are trained."""
 
     @abstractmethod
-    def __call__(self, x: Float[Array, "T Dx B"], u: Float[Array, "T Du B"]) -> Float[Array, "T Dy B"]: ...
+    def __call__(
+        self, x: Float[Array, "T Dx B"], u: Float[Array, "T Du B"]
+    ) -> Float[Array, "T Dy B"]: ...
 
-    def affine(self, latent_dim: int, input_dim: int) -> tuple[Float[Array, "Dy Din"], Float[Array, " Dy"]] | None:
+    def affine(
+        self, latent_dim: int, input_dim: int
+    ) -> tuple[Float[Array, "Dy Din"], Float[Array, " Dy"]] | None:
         """C and c of g(x, u) = C [x; u] + c; None where it is another."""
         return None
 
@@ -28,7 +34,9 @@ class Selector(Emission):
 
     output_dim: int = eqx.field(static=True)
 
-    def __call__(self, x: Float[Array, "T Dx B"], u: Float[Array, "T Du B"]) -> Float[Array, "T Dy B"]:
+    def __call__(
+        self, x: Float[Array, "T Dx B"], u: Float[Array, "T Du B"]
+    ) -> Float[Array, "T Dy B"]:
         return x[:, : self.output_dim]
 
     def affine(self, latent_dim: int, input_dim: int) -> tuple[Array, Array]:
@@ -42,7 +50,9 @@ class LinearEmission(Emission):
     inputs: Float[Array, "Dy Du"]
     offset: Float[Array, " Dy"]
 
-    def __call__(self, x: Float[Array, "T Dx B"], u: Float[Array, "T Du B"]) -> Float[Array, "T Dy B"]:
+    def __call__(
+        self, x: Float[Array, "T Dx B"], u: Float[Array, "T Du B"]
+    ) -> Float[Array, "T Dy B"]:
         seen = jnp.einsum("yx,txb->tyb", self.states, x) + jnp.einsum("yu,tub->tyb", self.inputs, u)
         return seen + self.offset[:, None]
 
@@ -51,11 +61,15 @@ class LinearEmission(Emission):
 
 
 class PointwiseEmission(Emission):
-    """A user's function of one state vector (Dx) -> (Dy), applied to every state. An equinox module's arrays are trained."""
+    """A user's function of one state vector (Dx) -> (Dy), applied to every state. An equinox
+    module's arrays are trained.
+    """
 
     function: Callable[[Array], Array]
 
-    def __call__(self, x: Float[Array, "T Dx B"], u: Float[Array, "T Du B"]) -> Float[Array, "T Dy B"]:
+    def __call__(
+        self, x: Float[Array, "T Dx B"], u: Float[Array, "T Du B"]
+    ) -> Float[Array, "T Dy B"]:
         over_batch = jax.vmap(self.function, in_axes=1, out_axes=1)
         return jax.vmap(over_batch)(x)
 
@@ -69,15 +83,24 @@ class _Static(eqx.Module):
         return self.function(x)
 
 
-def build_emission(choice: str | Callable, latent_dim: int, output_dim: int, input_dim: int) -> Emission:
-    """The emission that the option names, probed once so that a wrong shape is found here and not in training."""
+def build_emission(
+    choice: str | Callable, latent_dim: int, output_dim: int, input_dim: int
+) -> Emission:
+    """The emission that the option names, probed once so that a wrong shape is found here and not
+    in training.
+    """
     if choice == "selector":
         return Selector(output_dim)
     if choice == "linear":
-        return LinearEmission(np.eye(output_dim, latent_dim), np.zeros((output_dim, input_dim)), np.zeros(output_dim))
+        return LinearEmission(
+            np.eye(output_dim, latent_dim), np.zeros((output_dim, input_dim)), np.zeros(output_dim)
+        )
     function = choice if isinstance(choice, eqx.Module) else _Static(choice)
     shape = jax.eval_shape(function, jax.ShapeDtypeStruct((latent_dim,), jnp.float64)).shape
     if shape != (output_dim,):
-        raise OptionError(f"option emission: expected a function of a state ({latent_dim},) to an output ({output_dim},), "
-                          f"got output shape {shape}")
+        raise OptionError(
+            f"option emission: expected a function of a state ({latent_dim},) to an output "
+            f"({output_dim},), "
+            f"got output shape {shape}"
+        )
     return PointwiseEmission(function)

@@ -1,4 +1,6 @@
-"""PR-SSM (Doerr et al., ICML 2018): the estimator. Its mathematics is in transition, rollout, recognition and elbo."""
+"""PR-SSM (Doerr et al., ICML 2018): the estimator. Its mathematics is in transition, rollout,
+recognition and elbo.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,13 +32,19 @@ from prssm.training.log import TrainingLog
 from prssm.training.optimise import PerRestart, Schedule, optimise_all
 from prssm.training.session import Session
 
-_RUNS_AWAY = ("free runs over the longest training record leave the data; try a longer horizon or a larger stride: "
-              "training sees no more than one horizon at a time")
-_MARGIN = 0.1  # ELBO for each recorded step by which a member of the mixture may be worse than the best
+_RUNS_AWAY = (
+    "free runs over the longest training record leave the data; try a longer horizon or a larger "
+    "stride: "
+    "training sees no more than one horizon at a time"
+)
+# ELBO for each recorded step by which a member of the mixture may be worse than the best
+_MARGIN = 0.1
 
 
 class PRSSM(Estimator):
-    """Probabilistic recurrent state-space model: GP dynamics in a latent state, trained through time on an ELBO."""
+    """Probabilistic recurrent state-space model: GP dynamics in a latent state, trained through
+    time on an ELBO.
+    """
 
     name: ClassVar[str] = "prssm"
     Config = PRSSMConfig
@@ -59,101 +67,205 @@ class PRSSM(Estimator):
     def _fit(self, records: list[Record], session: Session) -> None:
         config = self.config_ = self.config.resolved(records)
         self._check_structure(records)
-        cut = windows.whole(records) if config.scheme == "full" else windows.sliding(records, config.horizon)
-        levels, of_all = levels_of(config.complexity, config.prior_std), Starts(config, records)
-        groups = self._groups(levels, folds_of(cut, records, config.folds, self._window), of_all)
+        cut = (
+            windows.whole(records)
+            if config.scheme == "full"
+            else windows.sliding(records, config.horizon)
+        )
+        levels = levels_of(config.complexity, config.prior_std)
+        of_all = Starts(config, records)
+        groups = self._groups(
+            levels, folds_of(cut, records, config.folds, window=self._window), of_all
+        )
         starts = self._starts(of_all, groups)
-        models, log = optimise_all(self._objective(cut, session), starts, _data(cut, groups, starts), self._schedule(cut),
-                                   jax.random.key(config.seed), session, fingerprint(config, vars(cut).values()))
-        self._keep(models, log, groups, levels, cut.steps, records if config.complexity == "auto" else ())
+        models, log = optimise_all(
+            self._objective(cut, session),
+            starts,
+            _data(cut, groups, starts),
+            schedule=self._schedule(cut),
+            key=jax.random.key(config.seed),
+            session=session,
+            fingerprint=fingerprint(config, vars(cut).values()),
+        )
+        self._keep(
+            models,
+            log,
+            groups,
+            levels=levels,
+            steps=cut.steps,
+            records=records if config.complexity == "auto" else (),
+        )
 
     def _fit_stream(self, stream: Stream, scaler: Scaler, session: Session) -> None:
-        """As `_fit` with nothing held out, but the windows are read from disk; starts are made from a sample of the rows."""
+        """As `_fit` with nothing held out, but the windows are read from disk; starts are made from
+        a sample of the rows.
+        """
         check_options(self.config)
-        config = self.config_ = self.config.replace(folds=0).resolved([stream.shortest()], stream.steps)
+        config = self.config_ = self.config.replace(folds=0).resolved(
+            [stream.shortest()], stream.steps
+        )
         self._check_structure([stream.shortest()])
-        source = StreamWindows(stream, scaler, config.batch, config.horizon)
-        cut, levels = source.like(), levels_of(config.complexity, config.prior_std)
+        source = StreamWindows(stream, scaler, config.batch, horizon=config.horizon)
+        cut = source.like()
+        levels = levels_of(config.complexity, config.prior_std)
         of_all = Starts(config, source.sample(config.seed))
         groups = self._groups(levels, [], of_all)
         starts = self._starts(of_all, groups)
         feed = source.feed()
         try:
-            models, log = optimise_all(self._objective(cut, session, drawn=True), starts,
-                                       PerRestart(feed, _data(cut, groups, starts).own), self._schedule(cut),
-                                       jax.random.key(config.seed), session, fingerprint(config, [stream.digest]))
+            models, log = optimise_all(
+                self._objective(cut, session, drawn=True),
+                starts,
+                PerRestart(feed, _data(cut, groups, starts).own),
+                schedule=self._schedule(cut),
+                key=jax.random.key(config.seed),
+                session=session,
+                fingerprint=fingerprint(config, [stream.digest]),
+            )
         finally:
             feed.close()
-        self._keep(models, replace(log, waited=feed.waited), groups, levels, cut.steps)
+        self._keep(models, replace(log, waited=feed.waited), groups, levels=levels, steps=cut.steps)
 
     def _objective(self, cut: Windows, session: Session, drawn: bool = False) -> Objective:
         config = self.config_
-        return Objective(cut.horizon, None if config.scheme == "full" else config.batch, config.samples,
-                         config.recognition_window, config.engine, config.draws, config.likelihood, session.mesh, drawn)
+        return Objective(
+            cut.horizon,
+            None if config.scheme == "full" else config.batch,
+            config.samples,
+            window=config.recognition_window,
+            engine=config.engine,
+            draws=config.draws,
+            likelihood=config.likelihood,
+            mesh=session.mesh,
+            drawn=drawn,
+        )
 
     def _schedule(self, cut: Windows) -> Schedule:
         config = self.config_
-        return Schedule(config.iterations, config.learning_rate, config.final_learning_rate,
-                        warmup=round(config.kl_warmup * config.iterations), clip=config.gradient_clip * cut.steps)
+        return Schedule(
+            config.iterations,
+            config.learning_rate,
+            config.final_learning_rate,
+            warmup=round(config.kl_warmup * config.iterations),
+            clip=config.gradient_clip * cut.steps,
+        )
 
-    def _keep(self, models: StateSpaceModel, log: TrainingLog, groups: list[Group], levels: list[Level], steps: int,
-              records: Sequence[Record] = ()) -> None:
+    def _keep(
+        self,
+        models: StateSpaceModel,
+        log: TrainingLog,
+        groups: list[Group],
+        levels: list[Level],
+        steps: int,
+        records: Sequence[Record] = (),
+    ) -> None:
         """What is kept of all that was trained."""
         config = self.config_
-        trained = Trained(models, log, groups, config.members, _MARGIN * steps, self._window, config.draws, records)
-        self.level_, self.held_out_, self.calibration_, members, self.steady_ = choose(trained, levels, config.seed)
-        self.mixture_, self.training_ = trained.mixture(members), replace(log, kept=int(members[0]))
+        trained = Trained(
+            models,
+            log,
+            groups,
+            most_members=config.members,
+            margin=_MARGIN * steps,
+            window=self._window,
+            draws=config.draws,
+            records=records,
+        )
+        self.level_, self.held_out_, self.calibration_, members, self.steady_ = choose(
+            trained, levels, config.seed
+        )
+        self.mixture_ = trained.mixture(members)
+        self.training_ = replace(log, kept=int(members[0]))
 
     def _groups(self, levels: list[Level], folds: list[Fold], of_all: Starts) -> list[Group]:
-        linear_models = of_all.linear_models if any(level.name == "linear" for level in levels) else 0
-        return groups_of(levels, folds, self.config_.restarts, self.config_.fold_restarts, linear_models)
+        linear_models = (
+            of_all.linear_models if any(level.name == "linear" for level in levels) else 0
+        )
+        return groups_of(
+            levels,
+            folds,
+            self.config_.restarts,
+            fold_restarts=self.config_.fold_restarts,
+            linear_models=linear_models,
+        )
 
     def _starts(self, of_all: Starts, groups: list[Group]) -> StateSpaceModel:
         """The restarts of all groups. Those of a fold start from what they are shown."""
         folds = {id(group.fold): group.fold for group in groups if group.fold}
-        known = {key: Starts(self.config_, fold.shown_records, of_all) for key, fold in folds.items()}
-        parts = [known.get(id(group.fold), of_all).create(group.level.name, group.count) for group in groups]
+        known = {
+            key: Starts(self.config_, fold.shown_records, of_all) for key, fold in folds.items()
+        }
+        parts = [
+            known.get(id(group.fold), of_all).create(group.level.name, group.count)
+            for group in groups
+        ]
         return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
 
     def _check_structure(self, records: list[Record]) -> None:
         config = self.config_
         if config.start == "linear" and (config.mean, config.emission) != ("linear", "linear"):
-            raise OptionError(f"option start: expected 'random' with mean={config.mean!r} and emission={config.emission!r}, "
-                              f"got 'linear', which brings its own; the preset 'paper' starts at random")
+            raise OptionError(
+                f"option start: expected 'random' with mean={config.mean!r} and "
+                f"emission={config.emission!r}, "
+                f"got 'linear', which brings its own; the preset 'paper' starts at random"
+            )
         if config.emission == "selector" and config.latent_dim < records[0].output_dim:
-            raise OptionError(f"option latent_dim: expected at least {records[0].output_dim}, the number of outputs, "
-                              f"got {config.latent_dim}")
+            raise OptionError(
+                f"option latent_dim: expected at least {records[0].output_dim}, the number of "
+                "outputs, "
+                f"got {config.latent_dim}"
+            )
         if config.scheme == "stochastic" and config.recognition_window > config.horizon:
-            raise OptionError(f"option recognition_window: expected at most horizon={config.horizon}, "
-                              f"got {config.recognition_window}")
+            raise OptionError(
+                f"option recognition_window: expected at most horizon={config.horizon}, "
+                f"got {config.recognition_window}"
+            )
 
-    def _simulate(self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int) -> Simulated:
+    def _simulate(
+        self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
+    ) -> Simulated:
         count = self.config.simulation_samples if samples is None else samples
         if count < 2:
             raise OptionError(f"samples: expected at least 2 trajectories, got {count}")
         if len(y_start) < self._window and not np.isnan(y_start).all():
-            raise DataError(f"a simulation starts from {self.warmup} samples, the record has no more than "
-                            f"{len(y_start) * self.stride_}")
+            raise DataError(
+                f"a simulation starts from {self.warmup} samples, the record has no more than "
+                f"{len(y_start) * self.stride_}"
+            )
         run = self.mixture_.run(u, y_start, count, seed)
         assert run.samples is not None
         samples_y = self.calibration_.samples(run.samples, run.mean)
         return replace(run, std=self.calibration_.std(run.std), samples=samples_y)
 
     def stepper(self) -> Stepper:
-        """One step at a time, for a controller: some microseconds a step of the mean, by the best model of the mixture."""
+        """One step at a time, for a controller: some microseconds a step of the mean, by the best
+        model of the mixture.
+        """
         self._check_fitted()
         return Stepper(self.mixture_, self.scaler_, self.stride_)
 
     def findings(self) -> list[tuple[str, str]]:
         if not self.held_out_:
             return super().findings()
-        errors = ", ".join(f"{level} {score['typical']:.3g}" for level, score in self.held_out_.items())
+        errors = ", ".join(
+            f"{level} {score['typical']:.3g}" for level, score in self.held_out_.items()
+        )
         factors = ", ".join(f"{factor:.2f}" for factor in self.calibration_.factor)
         inside = self.held_out_[self.level_]["inside"]
-        found = [*super().findings(),
-                 ("Complexity", f"{self.level_} (error on held-out stretches of the training data, scaled units: {errors})"),
-                 ("Mixture", f"{len(self.mixture_.models.log_output_std)} member(s)"),
-                 ("Band", f"{factors} times the model's own, whose two deviations held {inside:.0%} of the held-out values")]
+        found = [
+            *super().findings(),
+            (
+                "Complexity",
+                f"{self.level_} (error on held-out stretches of the training data, scaled units: "
+                f"{errors})",
+            ),
+            ("Mixture", f"{len(self.mixture_.models.log_output_std)} member(s)"),
+            (
+                "Band",
+                f"{factors} times the model's own, whose two deviations held {inside:.0%} of the "
+                "held-out values",
+            ),
+        ]
         return found if self.steady_ else [*found, ("Warning", _RUNS_AWAY)]
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -163,19 +275,30 @@ class PRSSM(Estimator):
         arrays |= {f"training.{name}": array for name, array in curves.items()}
         arrays["calibration"] = self.calibration_.factor
         resolved = {name: getattr(self.config_, name) for name in RESOLVED}
-        return {"training": values, "resolved": resolved, "level": self.level_, "held_out": self.held_out_,
-                "steady": self.steady_}, arrays
+        return {
+            "training": values,
+            "resolved": resolved,
+            "level": self.level_,
+            "held_out": self.held_out_,
+            "steady": self.steady_,
+        }, arrays
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.config_ = self.config.replace(**values["resolved"])
         like = blank_model(self.config_, len(self.input_names_), len(self.output_names_))
         members = len(arrays["models.log_output_std"])
-        leaves = [_shaped(arrays, f"models{jax.tree_util.keystr(path)}", (members, *leaf.shape))
-                  for path, leaf in jax.tree_util.tree_leaves_with_path(like)]
-        self.mixture_ = Mixture(jax.tree.unflatten(jax.tree.structure(like), leaves), self._window, self.config.draws)
+        leaves = [
+            _shaped(arrays, f"models{jax.tree_util.keystr(path)}", (members, *leaf.shape))
+            for path, leaf in jax.tree_util.tree_leaves_with_path(like)
+        ]
+        self.mixture_ = Mixture(
+            jax.tree.unflatten(jax.tree.structure(like), leaves), self._window, self.config.draws
+        )
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
-        self.level_, self.held_out_, self.steady_ = values["level"], values["held_out"], values.get("steady", True)
+        self.level_ = values["level"]
+        self.held_out_ = values["held_out"]
+        self.steady_ = values.get("steady", True)
         self.calibration_ = Calibration(arrays["calibration"])
 
 
@@ -183,9 +306,13 @@ def _data(cut: Windows, groups: list[Group], starts: StateSpaceModel) -> PerRest
     """The data, what each restart is shown of them, and what it costs to leave its start."""
     everything = Fold.nothing_held_out(cut)
     each = [group for group in groups for _ in range(group.count)]
-    shown = jax.tree.map(lambda *leaves: jnp.stack(leaves), *((group.fold or everything).shown for group in each))
-    weights = (jnp.asarray([getattr(group.level, name) for group in each])
-               for name in ("gp_weight", "anchor_precision", "memory_weight"))
+    shown = jax.tree.map(
+        lambda *leaves: jnp.stack(leaves), *((group.fold or everything).shown for group in each)
+    )
+    weights = (
+        jnp.asarray([getattr(group.level, name) for group in each])
+        for name in ("gp_weight", "anchor_precision", "memory_weight")
+    )
     return PerRestart(TrainingData.of(cut), Own(shown, Anchor.of(starts), *weights))
 
 

@@ -1,4 +1,6 @@
-"""Stretches of the training data that some restarts are not shown: their errors there calibrate the band of all."""
+"""Stretches of the training data that some restarts are not shown: their errors there calibrate the
+band of all.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,23 +34,31 @@ class Fold:
     held_out_records: list[Record]
 
     @classmethod
-    def of(cls, cut: Windows, records: Sequence[Record], held_out: Sequence[Stretch], window: int) -> Self | None:
+    def of(
+        cls, cut: Windows, records: Sequence[Record], held_out: Sequence[Stretch], window: int
+    ) -> Self | None:
         """None where no window is left to train on."""
-        shown = _shown(cut, records, held_out, window)
+        shown = _shown(cut, records, held_out, window=window)
         if shown is None:
             return None
-        left = [part for index, record in enumerate(records)
-                for part in _without(record, [s for s in held_out if s.record == index])]
+        left = [
+            part
+            for index, record in enumerate(records)
+            for part in _without(record, [s for s in held_out if s.record == index])
+        ]
         return cls(shown, left, [records[s.record][s.begin : s.end] for s in held_out])
 
     @classmethod
     def nothing_held_out(cls, cut: Windows) -> Self:
-        shown = Shown(jnp.ones(len(cut.y), dtype=bool), jnp.asarray(cut.starts), jnp.asarray(float(cut.steps)))
+        shown = Shown(
+            jnp.ones(len(cut.y), dtype=bool), jnp.asarray(cut.starts), jnp.asarray(float(cut.steps))
+        )
         return cls(shown, [], [])
 
 
 def folds_of(cut: Windows, records: Sequence[Record], count: int, window: int) -> list[Fold]:
-    """Every part of the data held out once, in `count` parts or in fewer where they would be too short to be worth it.
+    """Every part of the data held out once, in `count` parts or in fewer where they would be too
+    short to be worth it.
 
     None where `count` is 0 or the data are too short to spare anything.
     """
@@ -60,23 +70,34 @@ def folds_of(cut: Windows, records: Sequence[Record], count: int, window: int) -
 def _parts(records: Sequence[Record], count: int, window: int) -> list[list[Stretch]]:
     """Whole records in turn where there are many, else every record cut into equal stretches."""
     if len(records) >= 2 * count:
-        return [[Stretch(i, 0, len(records[i])) for i in range(fold, len(records), count)] for fold in range(count)]
+        return [
+            [Stretch(i, 0, len(records[i])) for i in range(fold, len(records), count)]
+            for fold in range(count)
+        ]
     count = min(count, min(len(record) for record in records) // max(_SHORTEST, 2 * window))
     if count < 2:
         return []
     edges = [np.linspace(0, len(record), count + 1).astype(int).tolist() for record in records]
-    return [[Stretch(i, cuts[fold], cuts[fold + 1]) for i, cuts in enumerate(edges)] for fold in range(count)]
+    return [
+        [Stretch(i, cuts[fold], cuts[fold + 1]) for i, cuts in enumerate(edges)]
+        for fold in range(count)
+    ]
 
 
-def _shown(cut: Windows, records: Sequence[Record], held_out: Sequence[Stretch], window: int) -> Shown | None:
-    """Rows that are not held out, and as many window starts as there were (some twice, so that shapes stay the same).
+def _shown(
+    cut: Windows, records: Sequence[Record], held_out: Sequence[Stretch], window: int
+) -> Shown | None:
+    """Rows that are not held out, and as many window starts as there were (some twice, so that
+    shapes stay the same).
 
     A window's first samples must be shown, since the first state is recognised from them.
     """
     offsets = np.cumsum([0, *(len(record) for record in records)])
     rows = np.ones(len(cut.y), dtype=bool)
     for stretch in held_out:
-        rows[offsets[stretch.record] + stretch.begin : offsets[stretch.record] + stretch.end] = False
+        rows[offsets[stretch.record] + stretch.begin : offsets[stretch.record] + stretch.end] = (
+            False
+        )
     seen = np.cumsum(np.append(0, rows))
     in_window = seen[cut.starts + cut.horizon] - seen[cut.starts]
     in_first = seen[cut.starts + window] - seen[cut.starts]

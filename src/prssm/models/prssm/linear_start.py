@@ -19,13 +19,19 @@ _WALK_STD = 0.1  # of the recognised first state of a random walk
 _SPARE_POLES = (0.3, 0.95)
 _NEARLY = 0.2  # of the best order's held-out error, by which another order may be worse
 _MOST = 4  # linear models
-_MOST_ROWS, _PIECE = 6000, 2000  # of long data, what a linear model is made from
+# of long data, what a linear model is made from
+_MOST_ROWS = 6000
+_PIECE = 2000
 
 
-def spread_out(records: Sequence[Record], most: int = _MOST_ROWS, piece: int = _PIECE) -> list[Record]:
-    """The same records where they have at most so many rows in all, else pieces of them, evenly spread over the data.
+def spread_out(
+    records: Sequence[Record], most: int = _MOST_ROWS, piece: int = _PIECE
+) -> list[Record]:
+    """The same records where they have at most so many rows in all, else pieces of them, evenly
+    spread over the data.
 
-    A few thousand rows tell the few parameters of a linear model; more would take longer than all of the training.
+    A few thousand rows tell the few parameters of a linear model; more would take longer than all
+    of the training.
     """
     total = sum(len(record) for record in records)
     if total <= most:
@@ -49,24 +55,32 @@ class Limits(NamedTuple):
         return cls(judged.order, judged.held_out.max_radius if judged.held_out else MAX_RADIUS)
 
     @classmethod
-    def choose(cls, records: Sequence[Record], latent_dim: int, window: int, order: int | None = None) -> tuple[Self, ...]:
-        """The best on held-out stretches, then others that are nearly as good: together they err less than any alone.
+    def choose(
+        cls, records: Sequence[Record], latent_dim: int, window: int, order: int | None = None
+    ) -> tuple[Self, ...]:
+        """The best on held-out stretches, then others that are nearly as good: together they err
+        less than any alone.
 
         The order, where none is given, is at most `latent_dim`.
         """
         orders = [order] if order else range(1, min(latent_dim, largest_order(records)) + 1)
-        judged = judge_orders(records, orders, window, 2)
+        judged = judge_orders(records, orders, window, starts=2)
         first = best(judged)
         limit = min(one.error for one in judged) * (1.0 + _NEARLY)
-        others = sorted((one for one in judged if one is not first and one.error <= limit), key=lambda one: one.error)
+        others = sorted(
+            (one for one in judged if one is not first and one.error <= limit),
+            key=lambda one: one.error,
+        )
         return tuple(cls.of(one) for one in [first, *others][:_MOST])
 
 
 @dataclass(frozen=True, eq=False)
 class LinearStart:
-    """x' = weight [x; u] + bias with an emission, a map from the first samples to the first state, and the places visited.
+    """x' = weight [x; u] + bias with an emission, a map from the first samples to the first state,
+    and the places visited.
 
-    States beyond the order of the linear model are filters of the inputs that nothing reads yet; see `with_spare_states`.
+    States beyond the order of the linear model are filters of the inputs that nothing reads yet;
+    see `with_spare_states`.
     """
 
     weight: np.ndarray
@@ -76,59 +90,95 @@ class LinearStart:
     first_weight: np.ndarray
     first_bias: np.ndarray
     first_log_std: np.ndarray
-    visited: list[np.ndarray]  # (rows, Dx + Du) for each record: states and inputs of the linear model's run
-    hidden_part: float = 0.0  # of the random weights with which the recognition model's hidden layer adds to that map
+    # (rows, Dx + Du) for each record: states and inputs of the linear model's run
+    visited: list[np.ndarray]
+    # of the random weights with which the recognition model's hidden layer adds to that map
+    hidden_part: float = 0.0
 
     @classmethod
     def fit(cls, records: Sequence[Record], limits: Limits, window: int) -> Self:
-        return cls.of(identify(records, limits.order, max_radius=limits.max_radius), records, window)
+        return cls.of(
+            identify(records, limits.order, max_radius=limits.max_radius), records, window
+        )
 
     @classmethod
     def random_walk(cls, latent_dim: int, input_dim: int, output_dim: int, window: int) -> Self:
-        """The state stays where it is; its first entries are the outputs, and begin at the first measurements.
+        """The state stays where it is; its first entries are the outputs, and begin at the first
+        measurements.
 
-        The others begin at random functions of the first samples: if all began at zero, training would find a use for
-        them far less often (one in eight restarts on Drives, against five).
+        The others begin at random functions of the first samples: if all began at zero, training
+        would find a use for them far less often (one in eight restarts on Drives, against five).
         """
         size = window * (input_dim + output_dim)
-        emission = LinearEmission(np.eye(output_dim, latent_dim), np.zeros((output_dim, input_dim)), np.zeros(output_dim))
-        return cls(np.eye(latent_dim, latent_dim + input_dim), np.zeros(latent_dim), emission, np.zeros(output_dim),
-                   np.eye(latent_dim, size) * (np.arange(latent_dim) < output_dim)[:, None], np.zeros(latent_dim),
-                   np.full(latent_dim, np.log(_WALK_STD)), [], hidden_part=1.0)
+        emission = LinearEmission(
+            np.eye(output_dim, latent_dim), np.zeros((output_dim, input_dim)), np.zeros(output_dim)
+        )
+        return cls(
+            np.eye(latent_dim, latent_dim + input_dim),
+            np.zeros(latent_dim),
+            emission,
+            log_output_std=np.zeros(output_dim),
+            first_weight=np.eye(latent_dim, size) * (np.arange(latent_dim) < output_dim)[:, None],
+            first_bias=np.zeros(latent_dim),
+            first_log_std=np.full(latent_dim, np.log(_WALK_STD)),
+            visited=[],
+            hidden_part=1.0,
+        )
 
     @classmethod
     def of(cls, system: LinearSystem, records: Sequence[Record], window: int) -> Self:
         start = InitialState.fit(system, records)
         first_weight, first_bias, first_std = _affine_first_state(start, system, window)
         visited = [np.concatenate([system.states(record), record.u], axis=1) for record in records]
-        return cls(np.concatenate([system.A, system.B], axis=1), np.zeros(system.order),
-                   LinearEmission(system.C, system.D, system.offset), np.log(np.maximum(start.error_std, _LEAST_STD)),
-                   first_weight, first_bias, np.log(first_std), visited)
+        return cls(
+            np.concatenate([system.A, system.B], axis=1),
+            np.zeros(system.order),
+            LinearEmission(system.C, system.D, system.offset),
+            log_output_std=np.log(np.maximum(start.error_std, _LEAST_STD)),
+            first_weight=first_weight,
+            first_bias=first_bias,
+            first_log_std=np.log(first_std),
+            visited=visited,
+        )
 
     @property
     def order(self) -> int:
         return len(self.weight)
 
     def with_spare_states(self, latent_dim: int, rng: np.random.Generator) -> Self:
-        """More states: random filters of the inputs, of unit variance where these are white. Nothing reads them yet.
+        """More states: random filters of the inputs, of unit variance where these are white.
+        Nothing reads them yet.
 
-        A state that is zero and that nothing reads would never learn anything, since both of its gradients are zero.
+        A state that is zero and that nothing reads would never learn anything, since both of its
+        gradients are zero.
         """
-        spare, inputs = latent_dim - self.order, self.weight.shape[1] - self.order
+        spare = latent_dim - self.order
+        inputs = self.weight.shape[1] - self.order
         poles = rng.uniform(*_SPARE_POLES, spare)
-        drive = rng.normal(size=(spare, inputs)) * np.sqrt((1.0 - poles**2) / max(inputs, 1))[:, None]
+        drive = (
+            rng.normal(size=(spare, inputs)) * np.sqrt((1.0 - poles**2) / max(inputs, 1))[:, None]
+        )
         A = np.diag(np.append(np.zeros(self.order), poles))
         A[: self.order, : self.order] = self.weight[:, : self.order]
         B = np.concatenate([self.weight[:, self.order :], drive])
-        C = np.concatenate([self.emission.states, np.zeros((len(self.emission.states), spare))], axis=1)
+        C = np.concatenate(
+            [self.emission.states, np.zeros((len(self.emission.states), spare))], axis=1
+        )
         return type(self)(
-            np.concatenate([A, B], axis=1), np.append(self.bias, np.zeros(spare)), replace(self.emission, states=C),
-            self.log_output_std, np.concatenate([self.first_weight, np.zeros((spare, self.first_weight.shape[1]))]),
-            np.append(self.first_bias, np.zeros(spare)), np.append(self.first_log_std, np.full(spare, np.log(0.3))),
-            [_with_filters(run, self.order, poles, drive) for run in self.visited], self.hidden_part)
+            np.concatenate([A, B], axis=1),
+            np.append(self.bias, np.zeros(spare)),
+            replace(self.emission, states=C),
+            self.log_output_std,
+            np.concatenate([self.first_weight, np.zeros((spare, self.first_weight.shape[1]))]),
+            np.append(self.first_bias, np.zeros(spare)),
+            np.append(self.first_log_std, np.full(spare, np.log(0.3))),
+            [_with_filters(run, self.order, poles, drive=drive) for run in self.visited],
+            self.hidden_part,
+        )
 
     def places(self, count: int, reach: float, rng: np.random.Generator) -> np.ndarray:
-        """Places of inducing points (count, Dx + Du) where states and inputs go: spread out (k-means++) and jittered.
+        """Places of inducing points (count, Dx + Du) where states and inputs go: spread out
+        (k-means++) and jittered.
 
         Where it is not known where they go: uniform within `reach`.
         """
@@ -148,20 +198,26 @@ class LinearStart:
 
 def _with_filters(run: np.ndarray, order: int, poles: np.ndarray, drive: np.ndarray) -> np.ndarray:
     """A run (rows, order + Du) with the states of the filters between its states and its inputs."""
-    x, u = run[:, :order], run[:, order:]
+    x = run[:, :order]
+    u = run[:, order:]
     filtered = np.zeros((len(run), len(poles)))
     for t in range(1, len(run)):
         filtered[t] = poles * filtered[t - 1] + drive @ u[t - 1]
     return np.concatenate([x, filtered, u], axis=1)
 
 
-def _affine_first_state(start: InitialState, system: LinearSystem, window: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The posterior mean of the first state as W [y; u] + b of the first samples, and its deviations.
+def _affine_first_state(
+    start: InitialState, system: LinearSystem, window: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The posterior mean of the first state as W [y; u] + b of the first samples, and its
+    deviations.
 
-    The estimate is affine in the samples, so its value at the origin and at the unit vectors says all.
+    The estimate is affine in the samples, so its value at the origin and at the unit vectors says
+    all.
     """
     outputs, inputs = system.D.shape
-    y, u = np.zeros((window, outputs)), np.zeros((window, inputs))
+    y = np.zeros((window, outputs))
+    u = np.zeros((window, inputs))
     bias, factor = start.estimate(system, u, y)
     columns = []
     for values in (y, u):

@@ -1,7 +1,8 @@
 """q(x_1 | y_{1:L}, u_{1:L}): a Gaussian over the first state from the first L samples.
 
-One hidden layer reads the window; it gives the mean and the standard deviation of every state. The states that the
-sensors show start at the first measurement, so that an untrained model already begins in the right place.
+One hidden layer reads the window; it gives the mean and the standard deviation of every state. The
+states that the sensors show start at the first measurement, so that an untrained model already
+begins in the right place.
 """
 
 import equinox as eqx
@@ -11,7 +12,9 @@ from jaxtyping import Array, Float
 
 
 class Recognition(eqx.Module):
-    """h = tanh(W1 s + b1); mean = W2 h + [y_1, 0], log std = W3 h + b3, where s = (y_{1:L}, u_{1:L})."""
+    """h = tanh(W1 s + b1); mean = W2 h + [y_1, 0], log std = W3 h + b3, where s = (y_{1:L},
+    u_{1:L}).
+    """
 
     hidden_weight: Float[Array, "H S"]
     hidden_bias: Float[Array, " H"]
@@ -23,24 +26,56 @@ class Recognition(eqx.Module):
     direct_bias: Float[Array, " Dx"] | None = None
 
     @classmethod
-    def create(cls, size: int, latent_dim: int, hidden: int, start_std: float, shown: int,
-               rng: np.random.Generator) -> "Recognition":
-        """Small random weights: before training the first state is about [y_1, 0] with deviation `start_std`."""
-        return cls(hidden_weight=rng.normal(size=(hidden, size)) / np.sqrt(size), hidden_bias=np.zeros(hidden),
-                   mean_weight=0.1 * rng.normal(size=(latent_dim, hidden)) / np.sqrt(hidden),
-                   log_std_weight=0.1 * rng.normal(size=(latent_dim, hidden)) / np.sqrt(hidden),
-                   log_std_bias=np.full(latent_dim, np.log(start_std)), shown=shown)
+    def create(
+        cls,
+        size: int,
+        latent_dim: int,
+        hidden: int,
+        start_std: float,
+        shown: int,
+        rng: np.random.Generator,
+    ) -> "Recognition":
+        """Small random weights: before training the first state is about [y_1, 0] with deviation
+        `start_std`.
+        """
+        return cls(
+            hidden_weight=rng.normal(size=(hidden, size)) / np.sqrt(size),
+            hidden_bias=np.zeros(hidden),
+            mean_weight=0.1 * rng.normal(size=(latent_dim, hidden)) / np.sqrt(hidden),
+            log_std_weight=0.1 * rng.normal(size=(latent_dim, hidden)) / np.sqrt(hidden),
+            log_std_bias=np.full(latent_dim, np.log(start_std)),
+            shown=shown,
+        )
 
     @classmethod
-    def around(cls, direct: np.ndarray, bias: np.ndarray, log_std: np.ndarray, hidden: int, part: float,
-               rng: np.random.Generator) -> "Recognition":
-        """Starts as the affine map `direct` s + `bias` and `part` of a random hidden layer, which corrects it later."""
+    def around(
+        cls,
+        direct: np.ndarray,
+        bias: np.ndarray,
+        log_std: np.ndarray,
+        hidden: int,
+        part: float,
+        rng: np.random.Generator,
+    ) -> "Recognition":
+        """Starts as the affine map `direct` s + `bias` and `part` of a random hidden layer, which
+        corrects it later.
+        """
         latent_dim, size = direct.shape
         start = cls.create(size, latent_dim, hidden, 1.0, 0, rng)
-        return cls(start.hidden_weight, start.hidden_bias, part * start.mean_weight, part * start.log_std_weight, log_std, 0,
-                   direct, bias)
+        return cls(
+            start.hidden_weight,
+            start.hidden_bias,
+            part * start.mean_weight,
+            log_std_weight=part * start.log_std_weight,
+            log_std_bias=log_std,
+            shown=0,
+            direct=direct,
+            direct_bias=bias,
+        )
 
-    def __call__(self, y: Float[Array, "L Dy"], u: Float[Array, "L Du"]) -> tuple[Float[Array, " Dx"], Float[Array, " Dx"]]:
+    def __call__(
+        self, y: Float[Array, "L Dy"], u: Float[Array, "L Du"]
+    ) -> tuple[Float[Array, " Dx"], Float[Array, " Dx"]]:
         """Mean and log standard deviation of the first state."""
         sample = jnp.concatenate([y.ravel(), u.ravel()])
         hidden = jnp.tanh(self.hidden_weight @ sample + self.hidden_bias)
@@ -50,6 +85,8 @@ class Recognition(eqx.Module):
         return mean, self.log_std_weight @ hidden + self.log_std_bias
 
 
-def kl_to_standard_normal(mean: Float[Array, "... Dx"], log_std: Float[Array, "... Dx"]) -> Float[Array, "..."]:
+def kl_to_standard_normal(
+    mean: Float[Array, "... Dx"], log_std: Float[Array, "... Dx"]
+) -> Float[Array, "..."]:
     """KL(N(mean, diag(std^2)) || N(0, I))."""
     return 0.5 * jnp.sum(jnp.exp(2.0 * log_std) + mean**2 - 1.0 - 2.0 * log_std, axis=-1)

@@ -1,4 +1,6 @@
-"""Where PR-SSM's training starts: the paper's random walk, or a linear model of the data around which the GP learns."""
+"""Where PR-SSM's training starts: the paper's random walk, or a linear model of the data around
+which the GP learns.
+"""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -24,14 +26,21 @@ _NO_SIGNAL = 1e-4  # signal deviation of a GP that plays no part
 class Starts:
     """Restarts on some records at any level; restart r is the same whatever the number of restarts.
 
-    The levels that stay near their start begin with a linear model of the data. The free one begins with a random walk:
-    from there training finds far better optima of strongly nonlinear systems than from the best linear model.
+    The levels that stay near their start begin with a linear model of the data. The free one begins
+    with a random walk: from there training finds far better optima of strongly nonlinear systems
+    than from the best linear model.
     """
 
-    def __init__(self, config: PRSSMConfig, records: Sequence[Record], of_all: "Starts | None" = None) -> None:
-        """`of_all`: the starts on all records, of which `records` are a part. They decide how complex a linear model may
-        be for both: choosing anew for every part would take longer than the training."""
-        self.config, self.records, self.of_all = config, spread_out(records), of_all
+    def __init__(
+        self, config: PRSSMConfig, records: Sequence[Record], of_all: "Starts | None" = None
+    ) -> None:
+        """`of_all`: the starts on all records, of which `records` are a part. They decide how
+        complex a linear model may be for both: choosing anew for every part would take longer than
+        the training.
+        """
+        self.config = config
+        self.records = spread_out(records)
+        self.of_all = of_all
         self.sizes = records[0].input_dim, records[0].output_dim
 
     @cached_property
@@ -39,11 +48,16 @@ class Starts:
         if self.of_all is not None:
             return self.of_all.limits
         config = self.config
-        return Limits.choose(self.records, config.latent_dim, config.recognition_window, config.linear_order)
+        return Limits.choose(
+            self.records, config.latent_dim, config.recognition_window, order=config.linear_order
+        )
 
     @cached_property
     def linear(self) -> list[LinearStart]:
-        return [LinearStart.fit(self.records, limits, self.config.recognition_window) for limits in self.limits]
+        return [
+            LinearStart.fit(self.records, limits, self.config.recognition_window)
+            for limits in self.limits
+        ]
 
     @property
     def linear_models(self) -> int:
@@ -59,9 +73,15 @@ class Starts:
         if self.config.start == "random":
             return random_model(self.config, *self.sizes, rng)
         if level in ("free", "correlated"):
-            walk = LinearStart.random_walk(self.config.latent_dim, *self.sizes, self.config.recognition_window)
+            walk = LinearStart.random_walk(
+                self.config.latent_dim, *self.sizes, self.config.recognition_window
+            )
             return linear_model(self.config, walk, rng)
-        config = self.config.replace(signal_std=_NO_SIGNAL, z_mean_std=0.0) if level == "linear" else self.config
+        config = (
+            self.config.replace(signal_std=_NO_SIGNAL, z_mean_std=0.0)
+            if level == "linear"
+            else self.config
+        )
         return linear_model(config, self.linear[restart % len(self.linear)], rng)
 
 
@@ -70,35 +90,68 @@ def stacked(trees: Sequence[Any]) -> Any:
     return jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves).astype(np.float64)), *trees)
 
 
-def random_model(config: PRSSMConfig, input_dim: int, output_dim: int, rng: np.random.Generator) -> StateSpaceModel:
-    """Random start as in the paper's table: a random walk whose transition is nearly the identity."""
-    dx, din = config.latent_dim, config.latent_dim + input_dim
+def random_model(
+    config: PRSSMConfig, input_dim: int, output_dim: int, rng: np.random.Generator
+) -> StateSpaceModel:
+    """Random start as in the paper's table: a random walk whose transition is nearly the
+    identity.
+    """
+    dx = config.latent_dim
+    din = config.latent_dim + input_dim
     zeta = rng.uniform(-config.zeta_range, config.zeta_range, (_sets(config), config.inducing, din))
     gp = SparseGP(_kernels(config, din), zeta, _inducing(config, rng))
     transition = Transition(gp, _mean(config, input_dim), np.full(dx, np.log(config.process_std)))
     recognition = None
     if config.scheme == "stochastic":
         shown = output_dim if config.emission == "selector" else 0
-        recognition = Recognition.create(config.recognition_window * (input_dim + output_dim), dx, config.recognition_hidden,
-                                         config.recognition_std, shown, rng)
-    emission = build_emission(config.emission, dx, output_dim, input_dim)
-    return StateSpaceModel(transition, emission, recognition, np.full(output_dim, np.log(config.output_std)),
-                           np.zeros(output_dim))
+        recognition = Recognition.create(
+            config.recognition_window * (input_dim + output_dim),
+            dx,
+            config.recognition_hidden,
+            config.recognition_std,
+            shown,
+            rng,
+        )
+    emission = build_emission(config.emission, dx, output_dim, input_dim=input_dim)
+    return StateSpaceModel(
+        transition,
+        emission,
+        recognition,
+        log_output_std=np.full(output_dim, np.log(config.output_std)),
+        noise_memory=np.zeros(output_dim),
+    )
 
 
-def linear_model(config: PRSSMConfig, linear: LinearStart, rng: np.random.Generator) -> StateSpaceModel:
+def linear_model(
+    config: PRSSMConfig, linear: LinearStart, rng: np.random.Generator
+) -> StateSpaceModel:
     """A linear model with a GP on the states and inputs that it visits."""
     linear = linear.with_spare_states(config.latent_dim, rng)
     dx, din = linear.weight.shape
-    zeta = np.stack([linear.places(config.inducing, config.zeta_range, rng) for _ in range(_sets(config))])
+    zeta = np.stack(
+        [linear.places(config.inducing, config.zeta_range, rng) for _ in range(_sets(config))]
+    )
     gp = SparseGP(_kernels(config, din), zeta, _inducing(config, rng))
-    transition = Transition(gp, LinearMean(linear.weight, linear.bias), np.full(dx, np.log(config.process_std)))
+    transition = Transition(
+        gp, LinearMean(linear.weight, linear.bias), np.full(dx, np.log(config.process_std))
+    )
     recognition = None
     if config.scheme == "stochastic":
-        recognition = Recognition.around(linear.first_weight, linear.first_bias, linear.first_log_std,
-                                         config.recognition_hidden, linear.hidden_part, rng)
-    return StateSpaceModel(transition, linear.emission, recognition, linear.log_output_std,
-                           np.zeros_like(linear.log_output_std))
+        recognition = Recognition.around(
+            linear.first_weight,
+            linear.first_bias,
+            linear.first_log_std,
+            hidden=config.recognition_hidden,
+            part=linear.hidden_part,
+            rng=rng,
+        )
+    return StateSpaceModel(
+        transition,
+        linear.emission,
+        recognition,
+        log_output_std=linear.log_output_std,
+        noise_memory=np.zeros_like(linear.log_output_std),
+    )
 
 
 def _sets(config: PRSSMConfig) -> int:
@@ -113,7 +166,8 @@ def _kernels(config: PRSSMConfig, input_dim: int) -> Kernel:
 
 
 def _inducing(config: PRSSMConfig, rng: np.random.Generator) -> Inducing:
-    dx, p = config.latent_dim, config.inducing
+    dx = config.latent_dim
+    p = config.inducing
     mean = config.z_mean_std * rng.normal(size=(dx, p))
     if config.inducing_covariance == "full":
         return WhitenedInducing(mean, np.broadcast_to(np.log(config.z_std) * np.eye(p), (dx, p, p)))
@@ -131,6 +185,8 @@ def blank_model(config: PRSSMConfig, input_dim: int, output_dim: int) -> StateSp
     """A model with the structure that the options ask for, to be filled from a file."""
     rng = np.random.default_rng(0)
     if config.start == "random":
-        return random_model(config, input_dim, output_dim, rng)
-    walk = LinearStart.random_walk(config.latent_dim, input_dim, output_dim, config.recognition_window)
+        return random_model(config, input_dim, output_dim, rng=rng)
+    walk = LinearStart.random_walk(
+        config.latent_dim, input_dim, output_dim, window=config.recognition_window
+    )
     return linear_model(config, walk, rng)

@@ -6,8 +6,9 @@ Hidden layers h = 1..H of latent rows x^h_t, each with its own zero-mean GP, and
     x^h_t = f^h(x^h_{t-1} .. x^h_{t-L}, x^{h-1}_t .. x^{h-1}_{t-L+1}) + noise,          h > 1,
     y_t   = f^{H+1}(x^H_t .. x^H_{t-L+1}) + noise.
 
-The first L rows of a record have the prior N(first_mean, first_std^2). With the mean field q(x) = prod N(q_mean, q_std^2)
-a row is independent of its own window, so each layer is a sparse regression with uncertain inputs and targets, and
+The first L rows of a record have the prior N(first_mean, first_std^2). With the mean field q(x) =
+prod N(q_mean, q_std^2) a row is independent of its own window, so each layer is a sparse regression
+with uncertain inputs and targets, and
 
     bound = sum over layers of their collapsed bounds + entropy of q + E_q[log p(first rows)].
 """
@@ -27,7 +28,9 @@ from prssm.gp.conditional import Conditional
 
 
 class RevarbData(NamedTuple):
-    """All records' rows one below the other, and which of them make windows. Arrays `past` etc. hold row numbers."""
+    """All records' rows one below the other, and which of them make windows. Arrays `past` etc.
+    hold row numbers.
+    """
 
     u: Float[Array, "R Du"]
     y: Float[Array, "R Dy"]  # zero where missing
@@ -48,10 +51,22 @@ class RevarbData(NamedTuple):
         first = np.concatenate([np.arange(begin, begin + lags) for begin, _ in spans])
         later = np.concatenate([np.arange(begin + lags, end) for begin, end in spans])
         seen = np.concatenate([np.arange(begin + lags - 1, end) for begin, end in spans])
-        u, y = (np.concatenate([getattr(record, name) for record in records]) for name in ("u", "y"))
+        u, y = (
+            np.concatenate([getattr(record, name) for record in records]) for name in ("u", "y")
+        )
         steps = np.arange(lags)
-        return cls(u, np.nan_to_num(y), (~np.isnan(y)).astype(float), first, later, later[:, None] - 1 - steps,
-                   seen, seen[:, None] - steps, np.nanmean(y, axis=0), np.nanstd(y, axis=0))
+        return cls(
+            u,
+            np.nan_to_num(y),
+            (~np.isnan(y)).astype(float),
+            first=first,
+            later=later,
+            past=later[:, None] - 1 - steps,
+            seen=seen,
+            recent=seen[:, None] - steps,
+            first_mean=np.nanmean(y, axis=0),
+            first_std=np.nanstd(y, axis=0),
+        )
 
 
 def usable(records: Sequence[Record], lags: int) -> list[Record]:
@@ -59,12 +74,17 @@ def usable(records: Sequence[Record], lags: int) -> list[Record]:
     long_enough = [record for record in records if len(record) > lags]
     if not long_enough:
         longest = max(len(record) for record in records)
-        raise DataError(f"{records[0].name}: the longest record has {longest} rows; lags={lags} needs at least {lags + 1}")
+        raise DataError(
+            f"{records[0].name}: the longest record has {longest} rows; lags={lags} needs at least "
+            f"{lags + 1}"
+        )
     return long_enough
 
 
 class Revarb(eqx.Module):
-    """All that is learnt: a GP for each hidden layer and the output layer, and q(x) of each hidden layer's rows."""
+    """All that is learnt: a GP for each hidden layer and the output layer, and q(x) of each hidden
+    layer's rows.
+    """
 
     layers: tuple[CollapsedGP, ...]  # H + 1 of them
     q_mean: Float[Array, "H R Dy"]
@@ -78,31 +98,53 @@ class Revarb(eqx.Module):
 
     def condition(self, data: RevarbData) -> tuple[Conditional, ...]:
         """Each layer's posterior; arrays lead with the output axis."""
-        return tuple(gp.condition(pairs) for gp, pairs in zip(self.layers, self.pairs(data), strict=True))
+        return tuple(
+            gp.condition(pairs) for gp, pairs in zip(self.layers, self.pairs(data), strict=True)
+        )
 
     def pairs(self, data: RevarbData) -> list[Pairs]:
         """Each layer's inputs and targets under q."""
         q_var = jnp.exp(2.0 * self.q_log_std)
         found = []
         for h in range(self.q_mean.shape[0]):
-            mean, var = [_side_by_side(self.q_mean[h], data.past)], [_side_by_side(q_var[h], data.past)]
+            mean = [_side_by_side(self.q_mean[h], data.past)]
+            var = [_side_by_side(q_var[h], data.past)]
             if h == 0:
                 known = _side_by_side(data.u, data.past)
-                mean, var = [*mean, known], [*var, jnp.zeros(known.shape)]
+                mean = [*mean, known]
+                var = [*var, jnp.zeros(known.shape)]
             else:
                 below = data.past + 1  # x^{h-1}_t .. x^{h-1}_{t-L+1}
-                mean, var = [*mean, _side_by_side(self.q_mean[h - 1], below)], [*var, _side_by_side(q_var[h - 1], below)]
-            target, target_var = self.q_mean[h][data.later], q_var[h][data.later]
-            found.append(Pairs(jnp.concatenate(mean, axis=1), jnp.concatenate(var, axis=1), target, target_var,
-                               jnp.ones(target.shape)))
+                mean = [*mean, _side_by_side(self.q_mean[h - 1], below)]
+                var = [*var, _side_by_side(q_var[h - 1], below)]
+            target = self.q_mean[h][data.later]
+            target_var = q_var[h][data.later]
+            found.append(
+                Pairs(
+                    jnp.concatenate(mean, axis=1),
+                    jnp.concatenate(var, axis=1),
+                    target,
+                    target_var=target_var,
+                    counted=jnp.ones(target.shape),
+                )
+            )
         y = jnp.asarray(data.y)[data.seen]
-        found.append(Pairs(_side_by_side(self.q_mean[-1], data.recent), _side_by_side(q_var[-1], data.recent), y,
-                           jnp.zeros(y.shape), jnp.asarray(data.measured)[data.seen]))
+        found.append(
+            Pairs(
+                _side_by_side(self.q_mean[-1], data.recent),
+                _side_by_side(q_var[-1], data.recent),
+                y,
+                target_var=jnp.zeros(y.shape),
+                counted=jnp.asarray(data.measured)[data.seen],
+            )
+        )
         return found
 
     def _first_rows(self, data: RevarbData) -> Float[Array, ""]:
         """E_q[log N(x; first_mean, first_std^2)] over the first rows of all layers."""
-        away = (self.q_mean[:, data.first] - data.first_mean) ** 2 + jnp.exp(2.0 * self.q_log_std[:, data.first])
+        away = (self.q_mean[:, data.first] - data.first_mean) ** 2 + jnp.exp(
+            2.0 * self.q_log_std[:, data.first]
+        )
         return -0.5 * jnp.sum(away / data.first_std**2 + jnp.log(2.0 * jnp.pi * data.first_std**2))
 
 

@@ -1,4 +1,6 @@
-"""REVARB (Mattos et al. 2016, Recurrent Gaussian Processes): the estimator. Its mathematics: revarb_bound, revarb_run."""
+"""REVARB (Mattos et al. 2016, Recurrent Gaussian Processes): the estimator. Its mathematics:
+revarb_bound, revarb_run.
+"""
 
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
@@ -28,7 +30,8 @@ from prssm.training.session import Session
 class RevarbModel:
     """What a simulation needs of a fit."""
 
-    gps: tuple[Conditional, ...]  # hidden layers, then the output layer; arrays lead with the output axis
+    # hidden layers, then the output layer; arrays lead with the output axis
+    gps: tuple[Conditional, ...]
     noise_std: np.ndarray  # (H + 1, Dy)
     first: FirstState
     usual_mean: np.ndarray  # (Dy,) of the training outputs
@@ -37,10 +40,12 @@ class RevarbModel:
 
 
 class REVARB(Estimator):
-    """Recurrent GP: hidden autoregressive layers under one output layer, trained on a closed-form variational bound.
+    """Recurrent GP: hidden autoregressive layers under one output layer, trained on a closed-form
+    variational bound.
 
-    A free run infers all layers' first L rows from the first `warmup` samples. It reproduces the first L - 1 measured
-    outputs, for which there is no whole window yet, and predicts from row L - 1 on.
+    A free run infers all layers' first L rows from the first `warmup` samples. It reproduces the
+    first L - 1 measured outputs, for which there is no whole window yet, and predicts from row L -
+    1 on.
     """
 
     name: ClassVar[str] = "revarb1"
@@ -60,31 +65,67 @@ class REVARB(Estimator):
         return max(LEAST_WARMUP, lags + 1)
 
     def _fit(self, records: list[Record], session: Session) -> None:
-        config, lags = self.config, self.config.lags or choose_lags(records)
+        config = self.config
+        lags = self.config.lags or choose_lags(records)
         data = RevarbData.of(records, lags)
         starts = create_starts(config, records, data, lags)
         steps = phases(config, jax.tree.map(lambda leaf: leaf[0], starts), data)
         gain = config.least_gain * len(data.y)
         moved = jax.tree.map(jnp.asarray, data)  # once, not with every gradient
-        learnt, self.training_ = train(objective, starts, (moved,), steps, gain, session, fingerprint(config, data))
+        learnt, self.training_ = train(
+            objective,
+            starts,
+            (moved,),
+            phases=steps,
+            least_gain=gain,
+            session=session,
+            fingerprint=fingerprint(config, data),
+        )
         noise_std = np.exp([layer.log_noise_std for layer in learnt.layers])
-        first = FirstState.fit(usable(records, lags), learnt.q_mean, np.exp(learnt.q_log_std), lags,
-                               max(LEAST_WARMUP, lags + 1))
-        self.model_ = RevarbModel(_posteriors(learnt, data), noise_std, first, np.asarray(data.first_mean),
-                                  np.asarray(data.first_std), lags)
+        first = FirstState.fit(
+            usable(records, lags),
+            learnt.q_mean,
+            np.exp(learnt.q_log_std),
+            lags,
+            max(LEAST_WARMUP, lags + 1),
+        )
+        self.model_ = RevarbModel(
+            _posteriors(learnt, data),
+            noise_std,
+            first,
+            usual_mean=np.asarray(data.first_mean),
+            usual_std=np.asarray(data.first_std),
+            lags=lags,
+        )
 
-    def _simulate(self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int) -> Simulated:
-        model, lags = self.model_, self.model_.lags
+    def _simulate(
+        self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
+    ) -> Simulated:
+        model = self.model_
+        lags = self.model_.lags
         bridged, measured = self._bridged(y_start)
-        noise_var, outputs = model.noise_std**2, len(model.usual_std)
+        noise_var = model.noise_std**2
+        outputs = len(model.usual_std)
         start = model.first(bridged, _held(u, self.warmup), bool(measured.all()))
         given = bridged[: min(lags - 1, len(u))]
-        given_std = np.sqrt(np.where(measured, 0.0, model.usual_std**2) + noise_var[-1]) * np.ones(given.shape)
+        given_std = np.sqrt(np.where(measured, 0.0, model.usual_std**2) + noise_var[-1]) * np.ones(
+            given.shape
+        )
         if len(u) < lags:  # all of the record is given
-            drawn = None if samples is None else _around(given, given_std, samples, np.random.default_rng(seed))
+            drawn = (
+                None
+                if samples is None
+                else _around(given, given_std, samples, random=np.random.default_rng(seed))
+            )
             return Simulated(given, given_std, drawn)
-        steps = free_run(model.gps, jnp.asarray(noise_var[:-1]), jax.tree.map(jnp.asarray, start),
-                         jnp.asarray(lagged(u, lags)), lags, self.config.propagation)
+        steps = free_run(
+            model.gps,
+            jnp.asarray(noise_var[:-1]),
+            jax.tree.map(jnp.asarray, start),
+            jnp.asarray(lagged(u, lags)),
+            lags,
+            self.config.propagation,
+        )
         steps = jax.tree.map(np.asarray, steps)
         mean = np.concatenate([given, steps.start.mean[None], steps.output.mean])
         spread = np.concatenate([steps.start.covariance[None], steps.output.covariance])
@@ -92,39 +133,69 @@ class REVARB(Estimator):
         drawn = None
         if samples is not None:
             random = np.random.default_rng(seed)
-            path = draw_outputs(steps, noise_var, start, lags, samples, random)
-            drawn = np.concatenate([_around(given, given_std, samples, random), path], axis=1)
-        return Simulated(mean, np.concatenate([given_std, std]), drawn, *_states(start, steps, noise_var, outputs, len(u)))
+            path = draw_outputs(steps, noise_var, start, lags=lags, count=samples, random=random)
+            drawn = np.concatenate(
+                [_around(given, given_std, samples, random=random), path], axis=1
+            )
+        return Simulated(
+            mean,
+            np.concatenate([given_std, std]),
+            drawn,
+            *_states(start, steps, noise_var, outputs=outputs, length=len(u)),
+        )
 
     def _bridged(self, y_start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The first outputs with gaps bridged, and which were measured at all; the others keep their training mean."""
+        """The first outputs with gaps bridged, and which were measured at all; the others keep
+        their training mean.
+        """
         outputs = len(self.model_.usual_mean)
         padded = np.concatenate([y_start, np.full((self.warmup - len(y_start), outputs), np.nan)])
         measured = ~np.isnan(padded).all(axis=0)
-        return np.where(measured, Record(None, padded).outputs_filled(), self.model_.usual_mean), measured
+        return np.where(
+            measured, Record(None, padded).outputs_filled(), self.model_.usual_mean
+        ), measured
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         model = self.model_
         arrays = {name: getattr(model, name) for name in ("noise_std", "usual_mean", "usual_std")}
-        arrays |= {f"first.{field.name}": getattr(model.first, field.name) for field in fields(FirstState)}
+        arrays |= {
+            f"first.{field.name}": getattr(model.first, field.name) for field in fields(FirstState)
+        }
         for h, gp in enumerate(model.gps):
             kernel = gp.kernel
             assert isinstance(kernel, SquaredExponential)
-            parts = {"log_std": kernel.log_std, "log_lengthscale": kernel.log_lengthscale, "zeta": gp.zeta,
-                     "weights": gp.weights, "quadratic": gp.quadratic}
+            parts = {
+                "log_std": kernel.log_std,
+                "log_lengthscale": kernel.log_lengthscale,
+                "zeta": gp.zeta,
+                "weights": gp.weights,
+                "quadratic": gp.quadratic,
+            }
             arrays |= {f"layer{h}.{name}": np.asarray(part) for name, part in parts.items()}
         values, curves = self.training_.to_parts() if self.training_ else ({}, {})
-        return {"lags": model.lags, "training": values}, arrays | {f"training.{name}": c for name, c in curves.items()}
+        return {"lags": model.lags, "training": values}, arrays | {
+            f"training.{name}": c for name, c in curves.items()
+        }
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         gps = []
         for h in range(self.config.layers + 1):
-            log_std, log_lengthscale, *rest = (jnp.asarray(arrays[f"layer{h}.{name}"]) for name in
-                                               ("log_std", "log_lengthscale", "zeta", "weights", "quadratic"))
+            log_std, log_lengthscale, *rest = (
+                jnp.asarray(arrays[f"layer{h}.{name}"])
+                for name in ("log_std", "log_lengthscale", "zeta", "weights", "quadratic")
+            )
             gps.append(Conditional(SquaredExponential(log_std, log_lengthscale), *rest))
-        first = FirstState(**{field.name: arrays[f"first.{field.name}"] for field in fields(FirstState)})
-        self.model_ = RevarbModel(tuple(gps), arrays["noise_std"], first, arrays["usual_mean"], arrays["usual_std"],
-                                  int(values["lags"]))
+        first = FirstState(
+            **{field.name: arrays[f"first.{field.name}"] for field in fields(FirstState)}
+        )
+        self.model_ = RevarbModel(
+            tuple(gps),
+            arrays["noise_std"],
+            first,
+            usual_mean=arrays["usual_mean"],
+            usual_std=arrays["usual_std"],
+            lags=int(values["lags"]),
+        )
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
 
@@ -146,18 +217,29 @@ def _held(values: np.ndarray, rows: int) -> np.ndarray:
     return values[np.minimum(np.arange(rows), len(values) - 1)]
 
 
-def _around(mean: np.ndarray, std: np.ndarray, count: int, random: np.random.Generator) -> np.ndarray:
+def _around(
+    mean: np.ndarray, std: np.ndarray, count: int, random: np.random.Generator
+) -> np.ndarray:
     return mean + std * random.standard_normal((count, *mean.shape))
 
 
-def _states(start: State, steps: Steps, noise_var: np.ndarray, outputs: int, length: int) -> tuple[np.ndarray, np.ndarray]:
+def _states(
+    start: State, steps: Steps, noise_var: np.ndarray, outputs: int, length: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Means and deviations (T, H Dy) of all hidden rows."""
     layers = len(steps.hidden)
     first_mean = start.mean.reshape(layers, -1, outputs)[:, ::-1]  # windows are newest first
     first_var = np.diagonal(start.covariance).reshape(layers, -1, outputs)[:, ::-1]
     later_mean = np.stack([joined.mean for joined in steps.hidden])
-    later_var = np.stack([np.diagonal(joined.covariance, axis1=1, axis2=2) + noise_var[h]
-                          for h, joined in enumerate(steps.hidden)])
-    mean, var = np.concatenate([first_mean, later_mean], axis=1), np.concatenate([first_var, later_var], axis=1)
-    return (mean.transpose(1, 0, 2).reshape(length, -1),
-            np.sqrt(np.maximum(var, 0.0)).transpose(1, 0, 2).reshape(length, -1))
+    later_var = np.stack(
+        [
+            np.diagonal(joined.covariance, axis1=1, axis2=2) + noise_var[h]
+            for h, joined in enumerate(steps.hidden)
+        ]
+    )
+    mean = np.concatenate([first_mean, later_mean], axis=1)
+    var = np.concatenate([first_var, later_var], axis=1)
+    return (
+        mean.transpose(1, 0, 2).reshape(length, -1),
+        np.sqrt(np.maximum(var, 0.0)).transpose(1, 0, 2).reshape(length, -1),
+    )

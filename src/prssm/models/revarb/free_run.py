@@ -1,7 +1,9 @@
-"""The free run of REVARB: its state is one Gaussian vector of all hidden layers' windows, each newest first.
+"""The free run of REVARB: its state is one Gaussian vector of all hidden layers' windows, each
+newest first.
 
-With moment matching a new row joins the state with its covariance to every row of every layer, so that nothing is lost
-between layers or lags. A layer's GP reads only some places of the state; for the others its length scale is endless.
+With moment matching a new row joins the state with its covariance to every row of every layer, so
+that nothing is lost between layers or lags. A layer's GP reads only some places of the state; for
+the others its length scale is endless.
 """
 
 from collections.abc import Sequence
@@ -17,7 +19,8 @@ from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import SquaredExponential
 from prssm.gp.moment_matching import match_moments
 
-_ENDLESS = 20.0  # log length scale of an input that does not count: its squared inverse is below double precision
+# log length scale of an input that does not count: its squared inverse is below double precision
+_ENDLESS = 20.0
 
 
 class State(NamedTuple):
@@ -37,7 +40,9 @@ class Joined(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """A free run: the output of the start's newest row, then for each further row all hidden layers and the output."""
+    """A free run: the output of the start's newest row, then for each further row all hidden layers
+    and the output.
+    """
 
     start: Joined
     hidden: tuple[Joined, ...]  # arrays lead with time
@@ -45,14 +50,22 @@ class Steps(NamedTuple):
 
 
 def embed(gps: Sequence[Conditional], lags: int) -> tuple[Conditional, ...]:
-    """Each layer's posterior as a function of the whole state (and, for the first layer, of the known inputs)."""
-    hidden, window = len(gps) - 1, lags * gps[0].weights.shape[0]
+    """Each layer's posterior as a function of the whole state (and, for the first layer, of the
+    known inputs).
+    """
+    hidden = len(gps) - 1
+    window = lags * gps[0].weights.shape[0]
     size = hidden * window
     block = [np.arange(h * window, (h + 1) * window) for h in range(hidden)]
     known = np.arange(size, size + gps[0].zeta.shape[2] - window)
-    reads = [np.concatenate([block[0], known])] + [np.concatenate([block[h], block[h - 1]]) for h in range(1, hidden)]
+    reads = [np.concatenate([block[0], known])] + [
+        np.concatenate([block[h], block[h - 1]]) for h in range(1, hidden)
+    ]
     widths = [size + len(known)] + [size] * hidden
-    return tuple(_spread_out(gp, places, width) for gp, places, width in zip(gps, [*reads, block[-1]], widths, strict=True))
+    return tuple(
+        _spread_out(gp, places, width)
+        for gp, places, width in zip(gps, [*reads, block[-1]], widths, strict=True)
+    )
 
 
 def _spread_out(gp: Conditional, places: np.ndarray, width: int) -> Conditional:
@@ -61,23 +74,36 @@ def _spread_out(gp: Conditional, places: np.ndarray, width: int) -> Conditional:
     outputs, points, _ = gp.zeta.shape
     zeta = jnp.zeros((outputs, points, width)).at[:, :, places].set(gp.zeta)
     log_lengthscale = jnp.full((outputs, width), _ENDLESS).at[:, places].set(kernel.log_lengthscale)
-    return Conditional(SquaredExponential(kernel.log_std, log_lengthscale), zeta, gp.weights, gp.quadratic)
+    return Conditional(
+        SquaredExponential(kernel.log_std, log_lengthscale),
+        zeta,
+        gp.weights,
+        quadratic=gp.quadratic,
+    )
 
 
 def _moments(gps: Conditional, state: State, known: Array) -> Joined:
-    return Joined(*match_moments(gps, state.mean, state.covariance, known), state.covariance)
+    return Joined(*match_moments(gps, state.mean, state.covariance, known=known), state.covariance)
 
 
 def _at_mean(gps: Conditional, state: State, known: Array) -> Joined:
     """The state counts as known, so errors do not add up."""
     mean, variance = jax.vmap(lambda gp: gp(jnp.concatenate([state.mean, known])[:, None]))(gps)
-    return Joined(mean[:, 0], jnp.diag(variance[:, 0]), jnp.zeros((state.mean.shape[0], mean.shape[0])), state.covariance)
+    return Joined(
+        mean[:, 0],
+        jnp.diag(variance[:, 0]),
+        jnp.zeros((state.mean.shape[0], mean.shape[0])),
+        before=state.covariance,
+    )
 
 
 def shift(layer: int, size: int, window: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Matrices of `state = keep state + enter new`: the layer's rows move on by one, the oldest leaves."""
+    """Matrices of `state = keep state + enter new`: the layer's rows move on by one, the oldest
+    leaves.
+    """
     begin = layer * window
-    keep, enter = np.eye(size), np.zeros((size, outputs))
+    keep = np.eye(size)
+    enter = np.zeros((size, outputs))
     keep[begin : begin + window] = 0.0
     for place in range(begin + outputs, begin + window):
         keep[place, place - outputs] = 1.0
@@ -87,19 +113,32 @@ def shift(layer: int, size: int, window: int, outputs: int) -> tuple[np.ndarray,
 
 def _advance(state: State, new: Joined, noise_var: Array, keep: Array, enter: Array) -> State:
     mixed = keep @ new.cross @ enter.T
-    covariance = (keep @ state.covariance @ keep.T + enter @ (new.covariance + jnp.diag(noise_var)) @ enter.T
-                  + mixed + mixed.T)
+    covariance = (
+        keep @ state.covariance @ keep.T
+        + enter @ (new.covariance + jnp.diag(noise_var)) @ enter.T
+        + mixed
+        + mixed.T
+    )
     return State(keep @ state.mean + enter @ new.mean, covariance)
 
 
 @partial(jax.jit, static_argnames=("lags", "propagation"))
-def free_run(gps: tuple[Conditional, ...], noise_var: Float[Array, "H Dy"], start: State, u: Float[Array, "T LDu"],
-             lags: int, propagation: str) -> Steps:
+def free_run(
+    gps: tuple[Conditional, ...],
+    noise_var: Float[Array, "H Dy"],
+    start: State,
+    u: Float[Array, "T LDu"],
+    lags: int,
+    propagation: str,
+) -> Steps:
     """Steps over the input windows `u`; `noise_var` is the process noise of the hidden layers."""
-    layers, nothing = embed(gps, lags), jnp.zeros(0)
-    outputs, hidden = noise_var.shape[1], noise_var.shape[0]
-    size, window = start.mean.shape[0], lags * outputs
-    moves = [shift(h, size, window, outputs) for h in range(hidden)]
+    layers = embed(gps, lags)
+    nothing = jnp.zeros(0)
+    outputs = noise_var.shape[1]
+    hidden = noise_var.shape[0]
+    size = start.mean.shape[0]
+    window = lags * outputs
+    moves = [shift(h, size, window, outputs=outputs) for h in range(hidden)]
     join = _moments if propagation == "moment-matching" else _at_mean
 
     def step(state: State, u_t: Array) -> tuple[State, tuple]:
@@ -107,33 +146,47 @@ def free_run(gps: tuple[Conditional, ...], noise_var: Float[Array, "H Dy"], star
         for h in range(hidden):
             rows.append(join(layers[h], state, u_t if h == 0 else nothing))
             moved = _advance(state, rows[-1], noise_var[h], *moves[h])
-            state = moved if propagation == "moment-matching" else State(moved.mean, state.covariance)
+            state = (
+                moved if propagation == "moment-matching" else State(moved.mean, state.covariance)
+            )
         return state, (tuple(rows), join(layers[-1], state, nothing))
 
     return Steps(join(layers[-1], start, nothing), *jax.lax.scan(step, start, u)[1])
 
 
-def draw_outputs(steps: Steps, noise_var: np.ndarray, start: State, lags: int, count: int,
-                 random: np.random.Generator) -> np.ndarray:
-    """Measured paths (count, 1 + T, Dy) whose moments are those of the run; `noise_var` has a row for each layer.
+def draw_outputs(
+    steps: Steps,
+    noise_var: np.ndarray,
+    start: State,
+    lags: int,
+    count: int,
+    random: np.random.Generator,
+) -> np.ndarray:
+    """Measured paths (count, 1 + T, Dy) whose moments are those of the run; `noise_var` has a row
+    for each layer.
 
-    The matched moments define a linear Gaussian chain: new values given the state s are
-    N(m + C' S^-1 (s - mean), V - C' S^-1 C).
+    The matched moments define a linear Gaussian chain: new values given the state s are N(m + C'
+    S^-1 (s - mean), V - C' S^-1 C).
     """
-    outputs, size = noise_var.shape[1], len(start.mean)
-    moves = [shift(h, size, lags * outputs, outputs) for h in range(len(steps.hidden))]
+    outputs = noise_var.shape[1]
+    size = len(start.mean)
+    moves = [shift(h, size, lags * outputs, outputs=outputs) for h in range(len(steps.hidden))]
     state = _gaussian(start.covariance, count, random)
-    path = [steps.start.mean + _drawn(steps.start, state, noise_var[-1], random)]
+    path = [steps.start.mean + _drawn(steps.start, state, noise_var[-1], random=random)]
     for t in range(len(steps.output.mean)):
         for h, (keep, enter) in enumerate(moves):
-            new = _drawn(Joined(*(part[t] for part in steps.hidden[h])), state, noise_var[h], random)
+            new = _drawn(
+                Joined(*(part[t] for part in steps.hidden[h])), state, noise_var[h], random=random
+            )
             state = state @ keep.T + new @ enter.T
         joined = Joined(*(part[t] for part in steps.output))
-        path.append(joined.mean + _drawn(joined, state, noise_var[-1], random))
+        path.append(joined.mean + _drawn(joined, state, noise_var[-1], random=random))
     return np.stack(path, axis=1)
 
 
-def _drawn(joined: Joined, state: np.ndarray, noise_var: np.ndarray, random: np.random.Generator) -> np.ndarray:
+def _drawn(
+    joined: Joined, state: np.ndarray, noise_var: np.ndarray, random: np.random.Generator
+) -> np.ndarray:
     """Deviations of new values, noise included, given deviations of the state."""
     gain = np.linalg.pinv(joined.before, rcond=1e-10, hermitian=True) @ joined.cross
     left = joined.covariance + np.diag(noise_var) - joined.cross.T @ gain
@@ -143,4 +196,6 @@ def _drawn(joined: Joined, state: np.ndarray, noise_var: np.ndarray, random: np.
 def _gaussian(covariance: np.ndarray, count: int, random: np.random.Generator) -> np.ndarray:
     """Zero-mean draws; the covariance may be singular."""
     values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
-    return (random.standard_normal((count, len(values))) * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    return (
+        random.standard_normal((count, len(values))) * np.sqrt(np.maximum(values, 0.0))
+    ) @ vectors.T

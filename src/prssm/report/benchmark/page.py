@@ -1,4 +1,6 @@
-"""The benchmark's results as a page: Markdown for the documentation, HTML that stands alone, CSV and figures beside them."""
+"""The benchmark's results as a page: Markdown for the documentation, HTML that stands alone, CSV
+and figures beside them.
+"""
 
 import io
 from collections.abc import Iterable, Sequence
@@ -21,7 +23,8 @@ FIGURES_FOLDER = "figures"
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What a page tells about: the experiments of the tables, those of the figures, their records, and the command.
+    """What a page tells about: the experiments of the tables, those of the figures, their records,
+    and the command.
 
     `settings` are the paper's other settings that were asked for, each with its experiments.
     """
@@ -35,7 +38,9 @@ class Benchmark:
     def tabled(self) -> list[Experiment]:
         """The experiments of all tables, each once."""
         everything = [*self.planned, *(e for _, planned in self.settings for e in planned)]
-        return list({experiment.key: experiment for experiment in reversed(everything)}.values())[::-1]
+        return list({experiment.key: experiment for experiment in reversed(everything)}.values())[
+            ::-1
+        ]
 
     def experiments(self) -> list[Experiment]:
         return [*self.tabled(), *(e for plan in self.figures for e in plan.experiments())]
@@ -46,22 +51,38 @@ class Benchmark:
 
 
 def write_pages(folder: Path, benchmark: Benchmark, docs: Path | None = None) -> list[Path]:
-    """All pages into the output folder, and the Markdown one (with its figures) also to `docs`; the files written."""
+    """All pages into the output folder, and the Markdown one (with its figures) also to `docs`; the
+    files written.
+    """
     pictures = _pictures(benchmark)
-    written = [_write(folder / "experiments.csv", tables.experiments_csv(benchmark.tabled(), benchmark.results.records)),
-               _write(folder / "report.html", html_page(benchmark))]
+    written = [
+        _write(
+            folder / "experiments.csv",
+            tables.experiments_csv(benchmark.tabled(), benchmark.results.records),
+        ),
+        _write(folder / "report.html", html_page(benchmark)),
+    ]
     for page in (folder / "results.md", docs):
         if page is not None:
             written.append(_write(page, markdown_page(benchmark)))
-            written += [_write(page.parent / FIGURES_FOLDER / name, picture) for name, picture in pictures.items()]
+            written += [
+                _write(page.parent / FIGURES_FOLDER / name, picture)
+                for name, picture in pictures.items()
+            ]
     return written
 
 
 def main_tables(benchmark: Benchmark) -> list[Table]:
-    """What one looks at first: errors beside the paper's, likelihood, coverage, cost, other settings, and what failed."""
-    planned, records = benchmark.planned, benchmark.results.records
+    """What one looks at first: errors beside the paper's, likelihood, coverage, cost, other
+    settings, and what failed.
+    """
+    planned = benchmark.planned
+    records = benchmark.results.records
     makers = (tables.rmse_table, tables.likelihood_table, tables.coverage_table, tables.cost_table)
-    others = [tables.rmse_table(in_setting, records, setting) for setting, in_setting in benchmark.settings]
+    others = [
+        tables.rmse_table(in_setting, records, setting)
+        for setting, in_setting in benchmark.settings
+    ]
     failed = tables.failure_table(benchmark.tabled(), records)
     return [*(make(planned, records) for make in makers), *others, *([failed] if failed else [])]
 
@@ -74,30 +95,56 @@ def further_tables(benchmark: Benchmark) -> list[Table]:
 
 
 def facts(benchmark: Benchmark) -> list[tuple[str, str]]:
-    """Where the figures come from: told by the records themselves, not by the program that happens to print them."""
+    """Where the figures come from: told by the records themselves, not by the program that happens
+    to print them.
+    """
     records = benchmark.records()
     trained = sum(record["seconds"]["fit"] or 0.0 for record in records)
     days = sorted(record["finished"] for record in records)
-    versions = sorted({", ".join(f"{name} {number}" for name, number in record["versions"].items()) for record in records})
+    versions = sorted(
+        {
+            ", ".join(f"{name} {number}" for name, number in record["versions"].items())
+            for record in records
+        }
+    )
     commits = _distinct(record["commit"] or "not from a source tree" for record in records)
     if any((record["commit"] or "").endswith("+") for record in records):
         commits += " (+: with uncommitted changes)"
-    rows = [("Command", benchmark.command), ("Page made", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
-            ("Experiments", f"{len(records)}, of which {sum(r['outcome'] != 'ok' for r in records)} failed"),
-            ("Time in training", f"{trained:.0f} s, summed over experiments")]
+    rows = [
+        ("Command", benchmark.command),
+        ("Page made", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
+        (
+            "Experiments",
+            f"{len(records)}, of which {sum(r['outcome'] != 'ok' for r in records)} failed",
+        ),
+        ("Time in training", f"{trained:.0f} s, summed over experiments"),
+    ]
     if records:
-        rows += [("Data", _distinct(f"{r['dataset']} ({r['data']['name']})" for r in records if r["data"])),
-                 ("Run", days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"),
-                 ("Machine", _distinct(r["machine"] for r in records)), ("Device", _distinct(r["device"] for r in records)),
-                 ("Commit", commits), ("Versions", "; ".join(versions))]
+        rows += [
+            (
+                "Data",
+                _distinct(f"{r['dataset']} ({r['data']['name']})" for r in records if r["data"]),
+            ),
+            ("Run", days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"),
+            ("Machine", _distinct(r["machine"] for r in records)),
+            ("Device", _distinct(r["device"] for r in records)),
+            ("Commit", commits),
+            ("Versions", "; ".join(versions)),
+        ]
     return [*rows, ("Published figures", f"{published().source}. {published().where}.")]
 
 
 def markdown_page(benchmark: Benchmark) -> str:
     """The page as Markdown; its figures lie in a folder beside it."""
-    parts = [f"# {TITLE}", "This page is written by the command below; do not edit it by hand.",
-             "\n".join(f"- {name}: {f'`{value}`' if name == 'Command' else value}" for name, value in facts(benchmark)),
-             f"{tables.NOTE} Best is bold, second best in italics."]
+    parts = [
+        f"# {TITLE}",
+        "This page is written by the command below; do not edit it by hand.",
+        "\n".join(
+            f"- {name}: {f'`{value}`' if name == 'Command' else value}"
+            for name, value in facts(benchmark)
+        ),
+        f"{tables.NOTE} Best is bold, second best in italics.",
+    ]
     for table in [*main_tables(benchmark), *further_tables(benchmark)]:
         parts += [f"## {table.title}", to_markdown(table).rstrip()]
     for plan in benchmark.figures:
@@ -107,19 +154,32 @@ def markdown_page(benchmark: Benchmark) -> str:
 
 
 def html_page(benchmark: Benchmark) -> str:
-    """The page as HTML with everything inside; best is underlined, second best dashed, as in the paper."""
+    """The page as HTML with everything inside; best is underlined, second best dashed, as in the
+    paper.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     from prssm.report.benchmark.paper_figures import draw
     from prssm.report.images import embed
 
-    environment = Environment(loader=PackageLoader("prssm.report"), autoescape=True, undefined=StrictUndefined,
-                              trim_blocks=True, lstrip_blocks=True)
-    images = [embed(draw(plan, benchmark.results), plan.caption, plan.caption) for plan in benchmark.figures]
+    environment = Environment(
+        loader=PackageLoader("prssm.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    images = [
+        embed(draw(plan, benchmark.results), plan.caption, plan.caption)
+        for plan in benchmark.figures
+    ]
     return environment.get_template("benchmark.html").render(
-        title=TITLE, facts=facts(benchmark), note=tables.NOTE,
+        title=TITLE,
+        facts=facts(benchmark),
+        note=tables.NOTE,
         tables=[*main_tables(benchmark), *further_tables(benchmark)],
-        figures=[(plan.name, image) for plan, image in zip(benchmark.figures, images, strict=True)])
+        figures=[(plan.name, image) for plan, image in zip(benchmark.figures, images, strict=True)],
+    )
 
 
 def _pictures(benchmark: Benchmark) -> dict[str, bytes]:

@@ -1,4 +1,6 @@
-"""The paper's figures that show results, drawn from records of experiments. Nothing is trained here."""
+"""The paper's figures that show results, drawn from records of experiments. Nothing is trained
+here.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -52,7 +54,11 @@ def _small_multiples(plan: FigurePlan, results: Results) -> Figure:
     axes = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
     for ax, (title, (experiment,)) in zip(axes.flat, plan.panels.items(), strict=False):
         arrays = _arrays_or_reason(experiment, results, ax)
-        rmse = f", RMSE {results.records[experiment.key]['metrics']['test']['rmse']:.3f}" if arrays else ""
+        rmse = (
+            f", RMSE {results.records[experiment.key]['metrics']['test']['rmse']:.3f}"
+            if arrays
+            else ""
+        )
         ax.set_title(f"{title}{rmse}", size=10, color=TEXT)
         if arrays:
             _output(ax, arrays, None, keep_limits=True)
@@ -62,14 +68,21 @@ def _small_multiples(plan: FigurePlan, results: Results) -> Figure:
 
 
 def _over_iterations(plan: FigurePlan, results: Results) -> Figure:
-    """RMSE and negative log-likelihood over iterations: mean and range over seeds, training solid, test dotted."""
+    """RMSE and negative log-likelihood over iterations: mean and range over seeds, training solid,
+    test dotted.
+    """
     figure = Figure(figsize=(WIDTH, 3.6), layout="constrained")
     axes = figure.subplots(1, 2, squeeze=False)
-    shown = (("rmse", 1.0, "RMSE of the free run"), ("log_likelihood_scaled", -1.0, "negative log-likelihood per sample"))
+    shown = (
+        ("rmse", 1.0, "RMSE of the free run"),
+        ("log_likelihood_scaled", -1.0, "negative log-likelihood per sample"),
+    )
     for ax, (metric, sign, label) in zip(axes.flat, shown, strict=True):
-        for (scheme, experiments), color in zip(plan.panels.items(), (MEASURED, PREDICTED), strict=True):
+        for (scheme, experiments), color in zip(
+            plan.panels.items(), (MEASURED, PREDICTED), strict=True
+        ):
             for part, style in (("train", "-"), ("test", ":")):
-                curve = _curve(experiments, results, part, metric, sign)
+                curve = _curve(experiments, results, part, metric=metric, sign=sign)
                 ax.plot(curve[0], curve[1], style, color=color, lw=1.6, label=f"{scheme}, {part}")
                 ax.fill_between(curve[0], curve[2], curve[3], color=color, alpha=0.12, lw=0)
         ax.set(xlabel="iterations", ylabel=label)
@@ -78,13 +91,17 @@ def _over_iterations(plan: FigurePlan, results: Results) -> Figure:
     return _finished(figure, axes)
 
 
-def _curve(experiments: Sequence[Experiment], results: Results, part: str, metric: str, sign: float) -> np.ndarray:
+def _curve(
+    experiments: Sequence[Experiment], results: Results, part: str, metric: str, sign: float
+) -> np.ndarray:
     """Rows: iterations, mean, lowest, highest over the seeds that ended well."""
     values: dict[int, list[float]] = {}
     for experiment in experiments:
         record = results.records.get(experiment.key)
         if record is not None and record["outcome"] == OK:
-            values.setdefault(record["configuration"]["iterations"], []).append(sign * record["metrics"][part][metric])
+            values.setdefault(record["configuration"]["iterations"], []).append(
+                sign * record["metrics"][part][metric]
+            )
     columns = [(count, np.mean(v), min(v), max(v)) for count, v in sorted(values.items())]
     return np.array(columns, dtype=float).reshape(-1, 4).T
 
@@ -93,34 +110,52 @@ def _limit_to_most(ax: Axes) -> None:
     """A log-likelihood can fall without bound; the axis shows nine tenths of the curves' points."""
     values = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in ax.lines])
     if len(values) > 1:
-        low, high = values.min(), np.percentile(values, 90)
+        low = values.min()
+        high = np.percentile(values, 90)
         margin = 0.15 * (high - low) + 1e-9
         ax.set_ylim(low - margin, high + margin)
 
 
 def _arrays_or_reason(experiment: Experiment, results: Results, ax: Axes) -> Arrays:
     """The stored arrays of an experiment that ended well; else the panel says what happened."""
-    record: dict[str, Any] = results.records.get(experiment.key, {"outcome": "not run", "reason": None})
+    record: dict[str, Any] = results.records.get(
+        experiment.key, {"outcome": "not run", "reason": None}
+    )
     arrays = results.arrays(experiment.key) if record["outcome"] == OK else {}
     if arrays:
         return arrays
     text = f"{record['outcome']}\n{record['reason'] or 'nothing stored to draw'}"[:160]
-    ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", size=8, color=TEXT, wrap=True,
-            parse_math=False)
+    ax.text(
+        0.5,
+        0.5,
+        text,
+        transform=ax.transAxes,
+        ha="center",
+        va="center",
+        size=8,
+        color=TEXT,
+        wrap=True,
+        parse_math=False,
+    )
     return {}
 
 
 def _output(ax: Axes, arrays: Arrays, steps: int | None, keep_limits: bool = False) -> None:
     """Measured output, mean and band of the first output of the first test run."""
-    time, measured = arrays["test0.time"][:steps], arrays["test0.measured"][:steps, 0]
-    mean, std = arrays["test0.mean"][:steps, 0], arrays["test0.std"][:steps, 0]
-    ax.fill_between(time, mean - 2 * std, mean + 2 * std, color=PREDICTED, alpha=0.25, lw=0, label="± 2 std")
+    time = arrays["test0.time"][:steps]
+    measured = arrays["test0.measured"][:steps, 0]
+    mean = arrays["test0.mean"][:steps, 0]
+    std = arrays["test0.std"][:steps, 0]
+    ax.fill_between(
+        time, mean - 2 * std, mean + 2 * std, color=PREDICTED, alpha=0.25, lw=0, label="± 2 std"
+    )
     ax.plot(time, measured, color=MEASURED, lw=1.1, label="measured")
     ax.plot(time, mean, color=PREDICTED, lw=1.2, label="free simulation")
     ax.set(xlabel="time [s]" if "test0.dt" in arrays else "sample", ylabel="output")
     ax.margins(x=0)
     if keep_limits:  # the measured range and half of it on either side, the same in all panels
-        low, high = np.nanmin(measured), np.nanmax(measured)
+        low = np.nanmin(measured)
+        high = np.nanmax(measured)
         ax.set_ylim(low - 0.5 * (high - low), high + 0.5 * (high - low))
 
 
@@ -130,15 +165,26 @@ def _sample_paths(ax: Axes, arrays: Arrays, steps: int | None) -> None:
 
 
 def _states(ax: Axes, arrays: Arrays, steps: int | None) -> None:
-    """Mean and band of the latent states, the first (coupled to the output) in the output's colour."""
+    """Mean and band of the latent states, the first (coupled to the output) in the output's
+    colour.
+    """
     if "test0.state_mean" not in arrays:
         return
-    time, mean = arrays["test0.time"][:steps], arrays["test0.state_mean"][:steps]
+    time = arrays["test0.time"][:steps]
+    mean = arrays["test0.state_mean"][:steps]
     std = arrays.get("test0.state_std", np.zeros_like(arrays["test0.state_mean"]))[:steps]
-    for state, color in zip(range(mean.shape[1]), (PREDICTED, MEASURED, "#4d8f5b", "#8a5a9e", QUIET), strict=False):
+    for state, color in zip(
+        range(mean.shape[1]), (PREDICTED, MEASURED, "#4d8f5b", "#8a5a9e", QUIET), strict=False
+    ):
         ax.plot(time, mean[:, state], color=color, lw=1.1)
-        ax.fill_between(time, mean[:, state] - 2 * std[:, state], mean[:, state] + 2 * std[:, state], color=color,
-                        alpha=0.15, lw=0)
+        ax.fill_between(
+            time,
+            mean[:, state] - 2 * std[:, state],
+            mean[:, state] + 2 * std[:, state],
+            color=color,
+            alpha=0.15,
+            lw=0,
+        )
     ax.margins(x=0)
 
 
@@ -151,9 +197,19 @@ def _finished(figure: Figure, axes: Any) -> Figure:
         repeated = j > 0 and y_label == labels[axes[i, 0]][1]
         axes[i, j].set_xlabel(x_label if i == axes.shape[0] - 1 else "")
         axes[i, j].set_ylabel("" if repeated else y_label)
-    handles, words = next((found for ax in axes.flat if (found := ax.get_legend_handles_labels())[0]), ([], []))
+    handles, words = next(
+        (found for ax in axes.flat if (found := ax.get_legend_handles_labels())[0]), ([], [])
+    )
     if handles:
-        figure.legend(handles, words, loc="outside upper left", ncols=len(words), frameon=False, fontsize=9, labelcolor=TEXT)
+        figure.legend(
+            handles,
+            words,
+            loc="outside upper left",
+            ncols=len(words),
+            frameon=False,
+            fontsize=9,
+            labelcolor=TEXT,
+        )
     return figure
 
 

@@ -1,4 +1,6 @@
-"""The benchmark's tables: ours beside the published ones, best and second best marked as the paper does."""
+"""The benchmark's tables: ours beside the published ones, best and second best marked as the paper
+does.
+"""
 
 import csv
 import io
@@ -11,57 +13,97 @@ from prssm.evaluation.benchmark.summary import Cell as Runs
 from prssm.evaluation.benchmark.summary import Records, best_two, failures, on_test, summarise
 from prssm.report.tables import Cell, Table
 
-NOTE = ("Mean (sample standard deviation) over seeds. Best and second best of each column are marked, compared as printed; "
-        "a row with failed or missing runs is shown but not marked. Every test step counts, but for those that a data set's "
-        "own protocol leaves out (none of the paper's five).")
+NOTE = (
+    "Mean (sample standard deviation) over seeds. Best and second best of each column are marked, "
+    "compared as printed; "
+    "a row with failed or missing runs is shown but not marked. Every test step counts, but for "
+    "those that a data set's "
+    "own protocol leaves out (none of the paper's five)."
+)
 COVERAGES = ("coverage_50", "coverage_80", "coverage_95")
 
 
-def rmse_table(planned: Sequence[Experiment], records: Records, setting: Setting | None = None) -> Table:
-    """Test RMSE of the free run: our rows, then the paper's under one of its settings (by default its main table)."""
+def rmse_table(
+    planned: Sequence[Experiment], records: Records, setting: Setting | None = None
+) -> Table:
+    """Test RMSE of the free run: our rows, then the paper's under one of its settings (by default
+    its main table).
+    """
     setting = setting or published().settings[published().main]
     datasets = _datasets(planned)
     ours = summarise(planned, records, on_test("rmse_scored"))
-    texts = {label: {d: cell_text(row[d]) for d in datasets if d in row} for label, row in ours.items()}
+    texts = {
+        label: {d: cell_text(row[d]) for d in datasets if d in row} for label, row in ours.items()
+    }
     costs = _costs(ours)
     for method, name in published().labels.items():
-        figures = {d: setting.rmse[d][method] for d in datasets if method in setting.rmse.get(d, {})}
-        texts[f"{name} (paper)"] = {d: mean_std(figure.mean, figure.std) for d, figure in figures.items()}
+        figures = {
+            d: setting.rmse[d][method] for d in datasets if method in setting.rmse.get(d, {})
+        }
+        texts[f"{name} (paper)"] = {
+            d: mean_std(figure.mean, figure.std) for d, figure in figures.items()
+        }
         costs |= {(f"{name} (paper)", d): _as_printed(figure.mean) for d, figure in figures.items()}
-    return _marked(f"Test RMSE of the free run; paper: {setting.title}", datasets, texts, costs)
+    return _marked(
+        f"Test RMSE of the free run; paper: {setting.title}", datasets, texts, costs=costs
+    )
 
 
 def likelihood_table(planned: Sequence[Experiment], records: Records) -> Table:
     """Log-likelihood per sample of the test part, in scaled units: higher is better."""
     datasets = _datasets(planned)
     ours = summarise(planned, records, on_test("log_likelihood_scaled"))
-    texts = {label: {d: cell_text(row[d]) for d in datasets if d in row} for label, row in ours.items()}
+    texts = {
+        label: {d: cell_text(row[d]) for d in datasets if d in row} for label, row in ours.items()
+    }
     costs = {place: -value for place, value in _costs(ours).items()}
     for reference in published().references:
         if reference.log_likelihood_scaled:
             known = {d: v for d, v in reference.log_likelihood_scaled.items() if d in datasets}
             texts[reference.label] = {d: f"{value:.2f}" for d, value in known.items()}
             costs |= {(reference.label, d): -value for d, value in known.items()}
-    return _marked("Log-likelihood per test sample, scaled units (higher is better)", datasets, texts, costs)
+    return _marked(
+        "Log-likelihood per test sample, scaled units (higher is better)",
+        datasets,
+        texts,
+        costs=costs,
+    )
 
 
 def coverage_table(planned: Sequence[Experiment], records: Records) -> Table:
     """Share of test measurements inside the 50, 80 and 95 % bands, mean over seeds."""
     datasets = _datasets(planned)
     levels = [summarise(planned, records, on_test(name)) for name in COVERAGES]
-    texts = {label: {d: _coverage_text([level[label][d] for level in levels]) for d in row}
-             for label, row in levels[0].items()}
-    return _marked("Share of test measurements inside the 50 / 80 / 95 % band", datasets, texts, {})
+    texts = {
+        label: {d: _coverage_text([level[label][d] for level in levels]) for d in row}
+        for label, row in levels[0].items()
+    }
+    return _marked(
+        "Share of test measurements inside the 50 / 80 / 95 % band", datasets, texts, costs={}
+    )
 
 
 def cost_table(planned: Sequence[Experiment], records: Records) -> Table:
-    """Seconds to train, mean over seeds; then what a method's whole row took, free runs included, and where it ran."""
+    """Seconds to train, mean over seeds; then what a method's whole row took, free runs included,
+    and where it ran.
+    """
     datasets = _datasets(planned)
     seconds = summarise(planned, records, lambda record: record["seconds"]["fit"])
-    table = _marked("Seconds to train", datasets, {label: {d: cell_text(row[d], ".1f") for d in row}
-                                                   for label, row in seconds.items()}, {})
-    rows = [[*row, *_whole_row([records[e.key] for e in planned if e.variant.label == row[0] and e.key in records])]
-            for row in table.rows]
+    table = _marked(
+        "Seconds to train",
+        datasets,
+        {label: {d: cell_text(row[d], ".1f") for d in row} for label, row in seconds.items()},
+        costs={},
+    )
+    rows = [
+        [
+            *row,
+            *_whole_row(
+                [records[e.key] for e in planned if e.variant.label == row[0] and e.key in records]
+            ),
+        ]
+        for row in table.rows
+    ]
     return Table(table.title, [*table.header, "all runs and sets", "device"], rows)
 
 
@@ -73,19 +115,32 @@ def _whole_row(runs: Sequence[Mapping[str, Any]]) -> list[Cell]:
 
 def reference_table(datasets: Sequence[str]) -> Table:
     """Rows that are not in the paper but must stand beside it."""
-    known = [d for d in datasets if any(d in reference.rmse for reference in published().references)]
-    rows = [[reference.label, *_reference_cells(reference, known), reference.source] for reference in published().references]
+    known = [
+        d for d in datasets if any(d in reference.rmse for reference in published().references)
+    ]
+    rows = [
+        [reference.label, *_reference_cells(reference, known), reference.source]
+        for reference in published().references
+    ]
     return Table("Reference figures: test RMSE", ["", *known, "source"], rows)
 
 
 def failure_table(planned: Sequence[Experiment], records: Records) -> Table | None:
     """Every failed experiment with its reason; None if there is none."""
-    rows: list[list[Cell]] = [[e.dataset, e.variant.label, e.seed, why] for e, why in failures(planned, records)]
-    return Table("Failed experiments", ["data set", "method", "seed", "reason"], rows) if rows else None
+    rows: list[list[Cell]] = [
+        [e.dataset, e.variant.label, e.seed, why] for e, why in failures(planned, records)
+    ]
+    return (
+        Table("Failed experiments", ["data set", "method", "seed", "reason"], rows)
+        if rows
+        else None
+    )
 
 
 def experiments_csv(planned: Sequence[Experiment], records: Records) -> str:
-    """One line an experiment with all its metrics, for other programs; nothing that failed has a number."""
+    """One line an experiment with all its metrics, for other programs; nothing that failed has a
+    number.
+    """
     found = {e.key: (e, records[e.key]) for e in planned if e.key in records}
     lines = [_flat(experiment, record) for experiment, record in found.values()]
     header = list(dict.fromkeys(name for line in lines for name in line))
@@ -97,8 +152,15 @@ def experiments_csv(planned: Sequence[Experiment], records: Records) -> str:
 
 
 def _flat(experiment: Experiment, record: Mapping[str, Any]) -> dict[str, Any]:
-    line = {"dataset": experiment.dataset, "method": record["method"], "label": experiment.variant.label,
-            "preset": record["preset"], "seed": experiment.seed, "outcome": record["outcome"], "reason": record["reason"]}
+    line = {
+        "dataset": experiment.dataset,
+        "method": record["method"],
+        "label": experiment.variant.label,
+        "preset": record["preset"],
+        "seed": experiment.seed,
+        "outcome": record["outcome"],
+        "reason": record["reason"],
+    }
     line |= {f"seconds_{name}": value for name, value in record["seconds"].items()}
     line |= {name: record[name] for name in ("iterations", "device", "commit", "finished", "key")}
     for part, metrics in (record["metrics"] or {}).items():
@@ -107,7 +169,9 @@ def _flat(experiment: Experiment, record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def digits(value: float) -> str:
-    """Three decimals as in the paper; very large and very small numbers keep their leading digits instead."""
+    """Three decimals as in the paper; very large and very small numbers keep their leading digits
+    instead.
+    """
     if value == 0 or 0.01 <= abs(value) < 100:
         return ".3f"
     return ".1f" if 100 <= abs(value) < 1e5 else ".3g"
@@ -140,7 +204,10 @@ def _troubles(runs: Runs) -> str:
 
 def _reference_cells(reference: Reference, datasets: Sequence[str]) -> list[str | None]:
     known = reference.rmse
-    return [mean_std(known[d].mean, known[d].std).removesuffix(" (-)") if d in known else None for d in datasets]
+    return [
+        mean_std(known[d].mean, known[d].std).removesuffix(" (-)") if d in known else None
+        for d in datasets
+    ]
 
 
 def _datasets(planned: Sequence[Experiment]) -> list[str]:
@@ -149,8 +216,12 @@ def _datasets(planned: Sequence[Experiment]) -> list[str]:
 
 def _costs(rows: Mapping[str, Mapping[str, Runs]]) -> dict[tuple[str, str], float]:
     """Means of the cells without failed runs."""
-    return {(label, d): _as_printed(cell.mean) for label, row in rows.items() for d, cell in row.items()
-            if cell.comparable and cell.mean is not None}
+    return {
+        (label, d): _as_printed(cell.mean)
+        for label, row in rows.items()
+        for d, cell in row.items()
+        if cell.comparable and cell.mean is not None
+    }
 
 
 def _as_printed(value: float) -> float:
@@ -158,13 +229,20 @@ def _as_printed(value: float) -> float:
     return float(format(value, digits(value)))
 
 
-def _marked(title: str, datasets: Sequence[str], texts: Mapping[str, Mapping[str, str]],
-            costs: Mapping[tuple[str, str], float]) -> Table:
+def _marked(
+    title: str,
+    datasets: Sequence[str],
+    texts: Mapping[str, Mapping[str, str]],
+    costs: Mapping[tuple[str, str], float],
+) -> Table:
     """Rows are methods, columns data sets; a row without any cell is left out."""
     labels = [label for label, row in texts.items() if row]
-    best, second = set(), set()
+    best = set()
+    second = set()
     for j, dataset in enumerate(datasets):
-        places = best_two({label: costs[label, dataset] for label in labels if (label, dataset) in costs})
+        places = best_two(
+            {label: costs[label, dataset] for label in labels if (label, dataset) in costs}
+        )
         best |= {(labels.index(label), j + 1) for label in places[0]}
         second |= {(labels.index(label), j + 1) for label in places[1]}
     rows = [[label, *(texts[label].get(dataset) for dataset in datasets)] for label in labels]

@@ -1,4 +1,6 @@
-"""Does the band hold what it promises: the share of measurements inside it, for every nominal level."""
+"""Does the band hold what it promises: the share of measurements inside it, for every nominal
+level.
+"""
 
 from collections.abc import Sequence
 
@@ -11,9 +13,15 @@ LEVELS = np.linspace(0.02, 0.98, 49)
 
 
 def coverage_curve(predictions: Sequence[Prediction], levels: np.ndarray = LEVELS) -> np.ndarray:
-    """Share of the measured values inside the central Gaussian band of each level, over all steps and outputs."""
-    errors = np.concatenate([(p.measured - p.mean).ravel() for p in predictions if p.measured is not None])
-    spreads = np.concatenate([np.asarray(p.std).ravel() for p in predictions if p.measured is not None])
+    """Share of the measured values inside the central Gaussian band of each level, over all steps
+    and outputs.
+    """
+    errors = np.concatenate(
+        [(p.measured - p.mean).ravel() for p in predictions if p.measured is not None]
+    )
+    spreads = np.concatenate(
+        [np.asarray(p.std).ravel() for p in predictions if p.measured is not None]
+    )
     known = np.isfinite(errors)
     z = np.sort(np.abs(errors[known]) / spreads[known])
     return np.searchsorted(z, norm.ppf(0.5 + levels / 2), side="right") / max(len(z), 1)

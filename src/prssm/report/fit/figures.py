@@ -1,4 +1,6 @@
-"""The figures of the report. Each is a function from results to a matplotlib Figure; no global state is touched."""
+"""The figures of the report. Each is a function from results to a matplotlib Figure; no global
+state is touched.
+"""
 
 from collections.abc import Sequence
 
@@ -13,7 +15,8 @@ from prssm.report.fit.calibration import LEVELS, coverage_curve
 from prssm.training.log import DIVERGED, TrainingLog
 
 WIDTH = 9.0
-QUIET, TEXT = "#9aa3ab", "#3b4248"
+QUIET = "#9aa3ab"
+TEXT = "#3b4248"
 MAX_PANELS = 8  # more outputs or states than this make no readable figure
 
 
@@ -39,13 +42,22 @@ def finish(figure: Figure, axes: Sequence[Axes], legend: bool = True) -> Figure:
     figure.align_ylabels(list(axes))
     if legend:
         handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper left", ncols=len(labels), frameon=False, fontsize=9,
-                      labelcolor=TEXT)
+        figure.legend(
+            handles,
+            labels,
+            loc="outside upper left",
+            ncols=len(labels),
+            frameon=False,
+            fontsize=9,
+            labelcolor=TEXT,
+        )
     return figure
 
 
 def free_run(prediction: Prediction, rows: int | None = None) -> Figure:
-    """Measured and simulated outputs with the two-sigma band; `rows` shows only the first of them."""
+    """Measured and simulated outputs with the two-sigma band; `rows` shows only the first of
+    them.
+    """
     count = min(prediction.mean.shape[1], MAX_PANELS)
     figure, axes = panels(count, 2.5 if count == 1 else 1.7)
     last = len(prediction) if rows is None else min(rows, len(prediction))
@@ -53,18 +65,24 @@ def free_run(prediction: Prediction, rows: int | None = None) -> Figure:
         plot_output(prediction, output, ax)
         ax.set_xlim(prediction.time[0], prediction.time[last - 1])
         mean = prediction.mean[:last, output]
-        lines = [mean] if prediction.measured is None else [mean, prediction.measured[:last, output]]
-        _limit(ax, np.concatenate(lines), mean, 2 * prediction.std[:last, output], most=0.6)
+        lines = (
+            [mean] if prediction.measured is None else [mean, prediction.measured[:last, output]]
+        )
+        _limit(ax, np.concatenate(lines), mean, reach=2 * prediction.std[:last, output], most=0.6)
     return finish(figure, axes)
 
 
 def _limit(ax: Axes, lines: np.ndarray, centre: np.ndarray, reach: np.ndarray, most: float) -> None:
-    """Room for the lines and the band `centre` +- `reach`, but for no more of it than `most` times the lines' range on
-    either side: a band that explodes must not flatten everything else."""
-    lines, lower, upper = (values[np.isfinite(values)] for values in (lines, centre - reach, centre + reach))
+    """Room for the lines and the band `centre` +- `reach`, but for no more of it than `most` times
+    the lines' range on either side: a band that explodes must not flatten everything else.
+    """
+    lines, lower, upper = (
+        values[np.isfinite(values)] for values in (lines, centre - reach, centre + reach)
+    )
     if not len(lines) or not len(lower):
         return
-    low, high = lines.min(), lines.max()
+    low = lines.min()
+    high = lines.max()
     bottom = min(low, max(lower.min(), low - most * (high - low)))
     top = max(high, min(upper.max(), high + most * (high - low)))
     margin = 0.04 * (top - bottom) + 1e-12
@@ -79,24 +97,34 @@ def residuals(prediction: Prediction) -> Figure:
     for output, ax in enumerate(axes):
         error = prediction.measured[:, output] - prediction.mean[:, output]
         reach = 2 * prediction.std[:, output]
-        ax.fill_between(prediction.time, -reach, reach, color=PREDICTED, alpha=0.22, lw=0, label="± 2 std")
+        ax.fill_between(
+            prediction.time, -reach, reach, color=PREDICTED, alpha=0.22, lw=0, label="± 2 std"
+        )
         ax.plot(prediction.time, error, color=MEASURED, lw=0.9, label="measured minus simulated")
         ax.axhline(0.0, color=QUIET, lw=0.8)
         ax.set_ylabel(prediction.output_names[output])
         ax.set_xlabel(_time_label(prediction))
         ax.margins(x=0)
-        _limit(ax, error, np.zeros(len(error)), reach, most=2.0)
+        _limit(ax, error, np.zeros(len(error)), reach=reach, most=2.0)
     return finish(figure, axes)
 
 
 def calibration(runs: Sequence[Run]) -> Figure:
-    """Promised against observed share of measurements inside the band; the diagonal is a band one can trust."""
+    """Promised against observed share of measurements inside the band; the diagonal is a band one
+    can trust.
+    """
     figure = Figure(figsize=(4.8, 4.4), layout="constrained")
     ax = figure.subplots()
     ax.plot([0, 1], [0, 1], color=QUIET, lw=1.2, ls="--", label="ideal")
     for run, (color, width) in zip(runs, ((PREDICTED, 2.0), (MEASURED, 1.2)), strict=False):
         ax.plot(LEVELS, coverage_curve(run.predictions), color=color, lw=width, label=run.label)
-    ax.set(xlabel="promised share inside the band", ylabel="observed share", xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    ax.set(
+        xlabel="promised share inside the band",
+        ylabel="observed share",
+        xlim=(0, 1),
+        ylim=(0, 1),
+        aspect="equal",
+    )
     ax.text(0.97, 0.06, "too narrow", ha="right", color=QUIET, size=9)
     ax.text(0.03, 0.92, "too wide", color=QUIET, size=9)
     return finish(figure, [ax])
@@ -104,15 +132,19 @@ def calibration(runs: Sequence[Run]) -> Figure:
 
 def latent_states(prediction: Prediction) -> Figure:
     """The simulated latent states with their two-sigma band, in the model's own units."""
-    mean, std = prediction.state_mean, prediction.state_std
+    mean = prediction.state_mean
+    std = prediction.state_std
     assert mean is not None  # the caller shows this figure only where there are states
     figure, axes = panels(min(mean.shape[1], MAX_PANELS), 1.25)
     for state, ax in enumerate(axes):
         ax.plot(prediction.time, mean[:, state], color=MEASURED, lw=1.2, label="mean")
         if std is not None:
-            low, high = mean[:, state] - 2 * std[:, state], mean[:, state] + 2 * std[:, state]
-            ax.fill_between(prediction.time, low, high, color=MEASURED, alpha=0.2, lw=0, label="± 2 std")
-            _limit(ax, mean[:, state], mean[:, state], 2 * std[:, state], most=2.0)
+            low = mean[:, state] - 2 * std[:, state]
+            high = mean[:, state] + 2 * std[:, state]
+            ax.fill_between(
+                prediction.time, low, high, color=MEASURED, alpha=0.2, lw=0, label="± 2 std"
+            )
+            _limit(ax, mean[:, state], mean[:, state], reach=2 * std[:, state], most=2.0)
         ax.set_ylabel(f"state {state + 1}")
         ax.set_xlabel(_time_label(prediction))
         ax.margins(x=0)
@@ -128,10 +160,22 @@ def training_curve(log: TrainingLog) -> Figure:
         if restart == log.kept:
             continue
         label = "diverged, dropped" if diverged else "other restarts"
-        ax.plot(log.iteration, curve, color="#b3261e" if diverged else QUIET, ls=":" if diverged else "-", lw=1.0,
-                label="_" * (label in said) + label)
+        ax.plot(
+            log.iteration,
+            curve,
+            color="#b3261e" if diverged else QUIET,
+            ls=":" if diverged else "-",
+            lw=1.0,
+            label="_" * (label in said) + label,
+        )
         said.add(label)
-    ax.plot(log.iteration, log.objective[log.kept], color=PREDICTED, lw=2.0, label=f"kept: restart {log.kept}")
+    ax.plot(
+        log.iteration,
+        log.objective[log.kept],
+        color=PREDICTED,
+        lw=2.0,
+        label=f"kept: restart {log.kept}",
+    )
     ax.set(xlabel="iteration", ylabel=log.objective_name)
     ax.margins(x=0)
     _skip_start(ax, log)

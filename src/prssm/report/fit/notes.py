@@ -8,7 +8,10 @@ from prssm.evaluation.comparison import Run
 from prssm.report.tables import ScoreRow
 from prssm.training.log import TrainingLog
 
-NARROW, DOUBTFUL, WIDE = 0.80, 0.90, 0.995  # coverage of the 95 % band below, below and above which we speak up
+# coverage of the 95 % band below, below and above which we speak up
+NARROW = 0.80
+DOUBTFUL = 0.90
+WIDE = 0.995
 
 
 @dataclass(frozen=True)
@@ -19,11 +22,27 @@ class Note:
     text: str
 
 
-def notes_about(runs: Sequence[Run], baselines: Sequence[ScoreRow], log: TrainingLog | None, held_out: bool) -> list[Note]:
+def notes_about(
+    runs: Sequence[Run], baselines: Sequence[ScoreRow], log: TrainingLog | None, held_out: bool
+) -> list[Note]:
     """All remarks about a fitted model, warnings first."""
-    notes = [] if held_out else [Note("warning", "No data was kept back: the scores below are on training data and say "
-                                                 "little about new data.")]
-    notes += [*_about_band(runs[0]), *_about_baselines(runs[0], baselines), *_about_gap(runs), *_about_training(log)]
+    notes = (
+        []
+        if held_out
+        else [
+            Note(
+                "warning",
+                "No data was kept back: the scores below are on training data and say "
+                "little about new data.",
+            )
+        ]
+    )
+    notes += [
+        *_about_band(runs[0]),
+        *_about_baselines(runs[0], baselines),
+        *_about_gap(runs),
+        *_about_training(log),
+    ]
     return sorted(notes, key=lambda note: note.kind != "warning")
 
 
@@ -37,20 +56,35 @@ def _about_band(run: Run) -> list[Note]:
     if coverage < DOUBTFUL:
         return [Note("warning", f"The {where} {coverage:.0%}: the band is somewhat too narrow.")]
     if coverage > WIDE and run.scores.get("coverage_50", 0.0) > 0.7:
-        return [Note("warning", f"The {where} {coverage:.1%}: the band is too wide, the model knows more than it says.")]
+        return [
+            Note(
+                "warning",
+                f"The {where} {coverage:.1%}: the band is too wide, the model knows more than it "
+                "says.",
+            )
+        ]
     return [Note("good", f"The {where} {coverage:.0%}: the band can be taken at its word.")]
 
 
 def _about_baselines(run: Run, baselines: Sequence[ScoreRow]) -> list[Note]:
-    own, notes = run.scores.get("rmse", math.nan), []
+    own = run.scores.get("rmse", math.nan)
+    notes = []
     beaten = []
     for row in baselines:
         other = row.scores.get("rmse", math.nan)
         if not row.scores:
-            notes.append(Note("warning", f"The {row.label} model could not be fitted ({row.note})."))
+            notes.append(
+                Note("warning", f"The {row.label} model could not be fitted ({row.note}).")
+            )
         elif not own < other:
-            notes.append(Note("warning", f"The {row.label} model is at least as good (RMSE {other:.4g} against {own:.4g}): "
-                                         f"prefer it."))
+            notes.append(
+                Note(
+                    "warning",
+                    f"The {row.label} model is at least as good (RMSE {other:.4g} against "
+                    f"{own:.4g}): "
+                    f"prefer it.",
+                )
+            )
         else:
             beaten.append(f"{row.label} ({other:.4g})")
     if beaten:
@@ -61,15 +95,28 @@ def _about_baselines(run: Run, baselines: Sequence[ScoreRow]) -> list[Note]:
 def _about_gap(runs: Sequence[Run]) -> list[Note]:
     if len(runs) < 2:
         return []
-    test, train = runs[0].scores.get("rmse", math.nan), runs[1].scores.get("rmse", math.nan)
+    test = runs[0].scores.get("rmse", math.nan)
+    train = runs[1].scores.get("rmse", math.nan)
     if test > 2.5 * train:
-        return [Note("warning", f"The error on {runs[0].label} ({test:.4g}) is {test / train:.1f} times that on "
-                                f"{runs[1].label} ({train:.4g}): the model has learnt the recording more than the system.")]
+        return [
+            Note(
+                "warning",
+                f"The error on {runs[0].label} ({test:.4g}) is {test / train:.1f} times that on "
+                f"{runs[1].label} ({train:.4g}): the model has learnt the recording more than the "
+                "system.",
+            )
+        ]
     return []
 
 
 def _about_training(log: TrainingLog | None) -> list[Note]:
     if log is None or not log.diverged:
         return []
-    return [Note("warning", f"{log.diverged} of {len(log.outcomes)} restarts diverged and were dropped; a smaller learning "
-                            "rate may help.")]
+    return [
+        Note(
+            "warning",
+            f"{log.diverged} of {len(log.outcomes)} restarts diverged and were dropped; a smaller "
+            "learning "
+            "rate may help.",
+        )
+    ]

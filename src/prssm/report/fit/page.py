@@ -21,21 +21,42 @@ MAX_RECORDS = 3  # free runs drawn of each part; the scores count all
 PACKAGES = ("prssm", "jax", "numpy", "scipy")
 
 
-def write_report(path: str | os.PathLike[str], model: Estimator, runs: Sequence[Run], baselines: Sequence[ScoreRow] = (), *,
-                 title: str = "", data: str = "", now: datetime | None = None) -> Path:
-    """Write the page. `runs[0]` is what counts (test data, or training data where nothing was kept back);
-    `baselines` are the scores of simple models on the same rows; `data` says where the rows came from."""
+def write_report(
+    path: str | os.PathLike[str],
+    model: Estimator,
+    runs: Sequence[Run],
+    baselines: Sequence[ScoreRow] = (),
+    *,
+    title: str = "",
+    data: str = "",
+    now: datetime | None = None,
+) -> Path:
+    """Write the page. `runs[0]` is what counts (test data, or training data where nothing was kept
+    back); `baselines` are the scores of simple models on the same rows; `data` says where the rows
+    came from.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(loader=PackageLoader("prssm.report"), autoescape=True, undefined=StrictUndefined,
-                              trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        loader=PackageLoader("prssm.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     held_out = len(runs) > 1
     text = environment.get_template("report.html").render(
         title=title or f"{model.name} fitted to {data or 'a recording'}",
         date=(now or datetime.now().astimezone()).strftime("%d %B %Y, %H:%M %Z"),
-        facts=_facts(model, runs, data), notes=notes_about(runs, baselines, model.training_, held_out),
-        comparison=_cells(score_table([*baselines, ScoreRow(model.name, runs[0].scores)])), scored_on=runs[0].label,
-        all_scores=_all_scores(runs), sections=_sections(model, runs), warmup=model.warmup, options=_options(model))
+        facts=_facts(model, runs, data),
+        notes=notes_about(runs, baselines, model.training_, held_out=held_out),
+        comparison=_cells(score_table([*baselines, ScoreRow(model.name, runs[0].scores)])),
+        scored_on=runs[0].label,
+        all_scores=_all_scores(runs),
+        sections=_sections(model, runs),
+        warmup=model.warmup,
+        options=_options(model),
+    )
     with replacing(Path(path)) as stream:
         stream.write(text.encode())
     return Path(path)
@@ -44,11 +65,21 @@ def write_report(path: str | os.PathLike[str], model: Estimator, runs: Sequence[
 def _facts(model: Estimator, runs: Sequence[Run], data: str) -> list[tuple[str, str]]:
     rows = [("Data", data)] if data else []
     for run in runs:
-        count, steps = len(run.predictions), sum(len(p) for p in run.predictions)
-        rows.append((run.label.capitalize(), f"{steps} rows" + (f" in {count} experiments" if count > 1 else "")))
-    rows += [("Inputs", ", ".join(model.input_names_) or "none"), ("Outputs", ", ".join(model.output_names_)),
-             ("Sampling time", f"{model.dt_:.6g} s" if model.dt_ else "not given"),
-             ("Method", f"{model.name}, preset {model.preset}"), ("Seed", str(getattr(model.config, "seed", "none")))]
+        count = len(run.predictions)
+        steps = sum(len(p) for p in run.predictions)
+        rows.append(
+            (
+                run.label.capitalize(),
+                f"{steps} rows" + (f" in {count} experiments" if count > 1 else ""),
+            )
+        )
+    rows += [
+        ("Inputs", ", ".join(model.input_names_) or "none"),
+        ("Outputs", ", ".join(model.output_names_)),
+        ("Sampling time", f"{model.dt_:.6g} s" if model.dt_ else "not given"),
+        ("Method", f"{model.name}, preset {model.preset}"),
+        ("Seed", str(getattr(model.config, "seed", "none"))),
+    ]
     if model.training_ is not None:
         rows.append(("Training", model.training_.summary()))
     rows += model.findings()
@@ -58,15 +89,34 @@ def _facts(model: Estimator, runs: Sequence[Run], data: str) -> list[tuple[str, 
 
 def _cells(table: Table) -> dict[str, list]:
     """A table as the template wants it: texts, and which of them to mark."""
-    rows = [[{"text": table.text(i, j), "best": (i, j) in table.best, "number": table.numeric(j)}
-             for j in range(len(table.header))] for i in range(len(table.rows))]
-    return {"header": [{"text": name, "number": table.numeric(j)} for j, name in enumerate(table.header)], "rows": rows}
+    rows = [
+        [
+            {"text": table.text(i, j), "best": (i, j) in table.best, "number": table.numeric(j)}
+            for j in range(len(table.header))
+        ]
+        for i in range(len(table.rows))
+    ]
+    return {
+        "header": [
+            {"text": name, "number": table.numeric(j)} for j, name in enumerate(table.header)
+        ],
+        "rows": rows,
+    }
 
 
 def _all_scores(runs: Sequence[Run]) -> dict[str, list]:
     """One row a metric, one column a run, with the meaning beside it."""
-    rows = [[metric.title, *(Table("", [""], [[run.scores.get(key)]], {0: metric.format}).text(0, 0) for run in runs),
-             metric.explanation] for key, metric in METRICS.items()]
+    rows = [
+        [
+            metric.title,
+            *(
+                Table("", [""], [[run.scores.get(key)]], {0: metric.format}).text(0, 0)
+                for run in runs
+            ),
+            metric.explanation,
+        ]
+        for key, metric in METRICS.items()
+    ]
     cells = _cells(Table("", ["", *(run.label for run in runs), "meaning"], rows))
     for row in [cells["header"], *cells["rows"]]:
         for cell in row[1:-1]:
@@ -75,10 +125,21 @@ def _all_scores(runs: Sequence[Run]) -> dict[str, list]:
 
 
 def _options(model: Estimator) -> list[dict[str, str | bool]]:
-    preset, values = model.PRESETS[model.preset].to_dict(), model.config.to_dict()
-    help_texts = {field.name: field.metadata.get("help", "") for field in model.config.__dataclass_fields__.values()}
-    return [{"name": name, "value": str(value), "changed": value != preset[name], "help": help_texts[name]}
-            for name, value in values.items()]
+    preset = model.PRESETS[model.preset].to_dict()
+    values = model.config.to_dict()
+    help_texts = {
+        field.name: field.metadata.get("help", "")
+        for field in model.config.__dataclass_fields__.values()
+    }
+    return [
+        {
+            "name": name,
+            "value": str(value),
+            "changed": value != preset[name],
+            "help": help_texts[name],
+        }
+        for name, value in values.items()
+    ]
 
 
 def _sections(model: Estimator, runs: Sequence[Run]) -> list[tuple[str, str, list[Image]]]:
@@ -87,33 +148,71 @@ def _sections(model: Estimator, runs: Sequence[Run]) -> list[tuple[str, str, lis
     for run in runs:
         sections.append((f"Free run on {run.label}", _shown(run), _run_images(run)))
     first = runs[0].predictions[0]
-    images = [embed(figures.residuals(first), "residuals over time"),
-              embed(figures.calibration(runs), "observed against promised coverage", narrow=True)]
-    sections.append(("Errors and calibration", "Errors should stay inside the band and show no pattern. Below, a line under "
-                     "the diagonal means a band that promises too much.", images))
+    images = [
+        embed(figures.residuals(first), "residuals over time"),
+        embed(figures.calibration(runs), "observed against promised coverage", narrow=True),
+    ]
+    sections.append(
+        (
+            "Errors and calibration",
+            "Errors should stay inside the band and show no pattern. Below, a line under "
+            "the diagonal means a band that promises too much.",
+            images,
+        )
+    )
     if first.state_mean is not None:
-        explanation = f"What the model remembers from step to step, on {runs[0].label}, in its own units."
-        sections.append(("Latent states", explanation, [embed(figures.latent_states(first), "latent states with band")]))
+        explanation = (
+            f"What the model remembers from step to step, on {runs[0].label}, in its own units."
+        )
+        sections.append(
+            (
+                "Latent states",
+                explanation,
+                [embed(figures.latent_states(first), "latent states with band")],
+            )
+        )
     if model.training_ is not None:
-        sections.append(("Training", "Higher is better. The curves are noisy: after training, each restart is judged by an "
-                         "average of many draws on the training data, and the best is kept.",
-                         [embed(figures.training_curve(model.training_), "training objective over iterations")]))
+        sections.append(
+            (
+                "Training",
+                "Higher is better. The curves are noisy: after training, each restart is judged by "
+                "an "
+                "average of many draws on the training data, and the best is kept.",
+                [
+                    embed(
+                        figures.training_curve(model.training_),
+                        "training objective over iterations",
+                    )
+                ],
+            )
+        )
     return sections
 
 
 def _shown(run: Run) -> str:
     count = len(run.predictions)
-    return f"The first {MAX_RECORDS} of {count} experiments; the scores count all." if count > MAX_RECORDS else ""
+    return (
+        f"The first {MAX_RECORDS} of {count} experiments; the scores count all."
+        if count > MAX_RECORDS
+        else ""
+    )
 
 
 def _run_images(run: Run) -> list[Image]:
     images = []
     for prediction in run.predictions[:MAX_RECORDS]:
         several = len(run.predictions) > 1
-        images.append(embed(figures.free_run(prediction), f"free run over {prediction.name}",
-                            prediction.name if several else ""))
+        images.append(
+            embed(
+                figures.free_run(prediction),
+                f"free run over {prediction.name}",
+                prediction.name if several else "",
+            )
+        )
     first = run.predictions[0]
     zoom = max(100, 4 * first.warmup)
     if len(first) > 1.5 * zoom:
-        images.append(embed(figures.free_run(first, zoom), "free run, first part", f"The first {zoom} rows"))
+        images.append(
+            embed(figures.free_run(first, zoom), "free run, first part", f"The first {zoom} rows")
+        )
     return images

@@ -21,7 +21,8 @@ from prssm.report.tables import METRICS
 
 COLUMNS = 3
 MANY_VALUES = 12  # numbers on an axis of their own; fewer are told apart like words
-SPREAD = 20.0  # a worst score that is so many times the best squeezes all others: then the axis is logarithmic
+# a worst score that is so many times the best squeezes all others: then the axis is logarithmic
+SPREAD = 20.0
 
 
 def draw_search(found: Found) -> Figure:
@@ -32,12 +33,16 @@ def draw_search(found: Found) -> Figure:
     figure = Figure(figsize=(WIDTH, 3.0 + 2.6 * rows), layout="constrained")
     places = figure.add_gridspec(1 + rows, columns, height_ratios=[1.15, *([1.0] * rows)])
     course = figure.add_subplot(places[0, :])
-    panels = [figure.add_subplot(places[1 + i // columns, i % columns]) for i in range(len(found.space))]
+    panels = [
+        figure.add_subplot(places[1 + i // columns, i % columns]) for i in range(len(found.space))
+    ]
     for ax in (course, *panels):
         _score_axis(ax, tried, found.by)
     _course(course, tried, found)
     for i, (ax, dimension) in enumerate(zip(panels, found.space, strict=True)):
-        _against(ax, dimension, [record for record in tried if record["outcome"] == OK], found.by)
+        _against(
+            ax, dimension, [record for record in tried if record["outcome"] == OK], by=found.by
+        )
         ax.set_ylabel(_score_name(found.by) if i % columns == 0 else "")
     for ax in (course, *panels):
         finish(figure, [ax], legend=False)
@@ -67,53 +72,113 @@ def _course(ax: Axes, tried: Sequence[Mapping[str, Any]], found: Found) -> None:
     ax.plot(numbers, scores, "o", color=MEASURED, ms=4, alpha=0.7, label="trial")
     if scores:
         best = [better(scores[: i + 1]) for i in range(len(scores))]
-        ax.step([*numbers, len(tried)], [*best, best[-1]], where="post", color=PREDICTED, lw=1.6, label="best so far")
+        ax.step(
+            [*numbers, len(tried)],
+            [*best, best[-1]],
+            where="post",
+            color=PREDICTED,
+            lw=1.6,
+            label="best so far",
+        )
     lost = [i + 1 for i, record in enumerate(tried) if record["outcome"] != OK]
     if lost:
-        ax.plot(lost, [0.02] * len(lost), "x", color=TEXT, ms=5, label="stopped or failed", clip_on=False,
-                transform=ax.get_xaxis_transform())
-    _show_simple(ax, [r for r in found.records if r["baseline"] and r["outcome"] == OK], scores, found.by)
-    ax.set(xlabel="trials, in the order in which they ended", ylabel=_score_name(found.by), xlim=(0.5, len(tried) + 0.5))
+        ax.plot(
+            lost,
+            [0.02] * len(lost),
+            "x",
+            color=TEXT,
+            ms=5,
+            label="stopped or failed",
+            clip_on=False,
+            transform=ax.get_xaxis_transform(),
+        )
+    _show_simple(
+        ax, [r for r in found.records if r["baseline"] and r["outcome"] == OK], scores, by=found.by
+    )
+    ax.set(
+        xlabel="trials, in the order in which they ended",
+        ylabel=_score_name(found.by),
+        xlim=(0.5, len(tried) + 0.5),
+    )
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-def _show_simple(ax: Axes, simple: Sequence[Mapping[str, Any]], scores: Sequence[float], by: str) -> None:
-    """Lines for the simple models; one far from all trials is named with its score, and does not squeeze the rest."""
+def _show_simple(
+    ax: Axes, simple: Sequence[Mapping[str, Any]], scores: Sequence[float], by: str
+) -> None:
+    """Lines for the simple models; one far from all trials is named with its score, and does not
+    squeeze the rest.
+    """
     low, high = (min(scores), max(scores)) if scores else (np.inf, -np.inf)
     reach = high - low if high > low else abs(high)  # no score: nothing is near
-    near = [value for value in (_score(record, by) for record in simple) if low - reach <= value <= high + reach]
+    near = [
+        value
+        for value in (_score(record, by) for record in simple)
+        if low - reach <= value <= high + reach
+    ]
     for record, style in zip(simple, ("--", ":"), strict=False):
-        ax.axhline(_score(record, by), color=QUIET, ls=style, lw=1.2, label=f"{record['label']}: {_score(record, by):.3g}")
+        ax.axhline(
+            _score(record, by),
+            color=QUIET,
+            ls=style,
+            lw=1.2,
+            label=f"{record['label']}: {_score(record, by):.3g}",
+        )
     shown_values = [*scores, *near]
     if shown_values:
         log = ax.get_yscale() == "log"
-        bottom, top = (math.log(end) if log else end for end in (min(shown_values), max(shown_values)))
+        bottom, top = (
+            math.log(end) if log else end for end in (min(shown_values), max(shown_values))
+        )
         room = (top - bottom) or abs(top) or 1.0
         limits = (bottom - 0.12 * room, top + 0.25 * room)  # the legend stands on top
         ax.set_ylim(*(math.exp(end) if log else end for end in limits))
 
 
-def _against(ax: Axes, dimension: Dimension, finished: Sequence[Mapping[str, Any]], by: str) -> None:
-    """Scores of the finished trials over one option's values, with the median of each value where there are few."""
+def _against(
+    ax: Axes, dimension: Dimension, finished: Sequence[Mapping[str, Any]], by: str
+) -> None:
+    """Scores of the finished trials over one option's values, with the median of each value where
+    there are few.
+    """
     name = dimension.name
-    points = [(record["params"][name], _score(record, by)) for record in finished if name in record["params"]]
+    points = [
+        (record["params"][name], _score(record, by))
+        for record in finished
+        if name in record["params"]
+    ]
     ax.set_xlabel(name)
     values = _ordered({value for value, _ in points})
     if isinstance(dimension, Range) and (len(values) > MANY_VALUES or not dimension.whole):
-        ax.plot([value for value, _ in points], [score for _, score in points], "o", color=MEASURED, ms=4, alpha=0.7)
+        ax.plot(
+            [value for value, _ in points],
+            [score for _, score in points],
+            "o",
+            color=MEASURED,
+            ms=4,
+            alpha=0.7,
+        )
         ax.set_xscale("log" if dimension.log else "linear")
         return
     jitter = np.linspace(-0.12, 0.12, 5)
     for place, value in enumerate(values):
         scores = [score for mine, score in points if mine == value]
-        ax.plot(place + jitter[np.arange(len(scores)) % 5], scores, "o", color=MEASURED, ms=4, alpha=0.7)
-        ax.plot([place - 0.3, place + 0.3], [statistics.median(scores)] * 2, color=PREDICTED, lw=1.8)
+        ax.plot(
+            place + jitter[np.arange(len(scores)) % 5], scores, "o", color=MEASURED, ms=4, alpha=0.7
+        )
+        ax.plot(
+            [place - 0.3, place + 0.3], [statistics.median(scores)] * 2, color=PREDICTED, lw=1.8
+        )
     long = max((len(shown(value)) for value in values), default=0) * len(values) > 26
-    slanted: dict[str, Any] = {"rotation": 18, "ha": "right", "rotation_mode": "anchor"} if long else {}
+    slanted: dict[str, Any] = (
+        {"rotation": 18, "ha": "right", "rotation_mode": "anchor"} if long else {}
+    )
     ax.set_xticks(range(len(values)), [shown(value) for value in values], **slanted)
     ax.set_xlim(-0.6, len(values) - 0.4)
 
 
 def _ordered(values: set[Any]) -> list[Any]:
-    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    numbers = [
+        value for value in values if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
     return [*sorted(numbers), *sorted((value for value in values if value not in numbers), key=str)]

@@ -1,8 +1,8 @@
 """One training run in several processes, on one machine or many.
 
-Joining is global state of a process, so nothing here does it by itself: the command line or a user calls `join` before JAX
-has computed anything. All processes then run the same program. Process 0 leads: it alone writes files and shows progress,
-and what it starts from is what all start from.
+Joining is global state of a process, so nothing here does it by itself: the command line or a user
+calls `join` before JAX has computed anything. All processes then run the same program. Process 0
+leads: it alone writes files and shows progress, and what it starts from is what all start from.
 """
 
 import itertools
@@ -22,12 +22,18 @@ from prssm.training.distributed import store, watch
 
 HEARTBEAT_SECONDS = 100  # without a sign of life JAX ends all processes; `watch` comes before
 START_SECONDS = 300  # until all processes are there
-_LOST = re.compile(r"gloo|nccl|connection|heartbeat|coordination|UNAVAILABLE|ABORTED|DEADLINE_EXCEEDED", re.IGNORECASE)
+_LOST = re.compile(
+    r"gloo|nccl|connection|heartbeat|coordination|UNAVAILABLE|ABORTED|DEADLINE_EXCEEDED",
+    re.IGNORECASE,
+)
 _exchange = itertools.count()  # every process makes the same exchanges in the same order
 
 
-def join(coordinator: str = "auto", processes: int | None = None, process: int | None = None) -> None:
-    """Become one of the processes of a run; `auto` takes what is not given from SLURM, Open MPI or another scheduler.
+def join(
+    coordinator: str = "auto", processes: int | None = None, process: int | None = None
+) -> None:
+    """Become one of the processes of a run; `auto` takes what is not given from SLURM, Open MPI or
+    another scheduler.
 
     Returns when all are there and all have the same versions of prssm and JAX.
     """
@@ -35,24 +41,37 @@ def join(coordinator: str = "auto", processes: int | None = None, process: int |
     # JAX's own handler of SIGTERM would keep ours from saving the run.
     jax.config.update("jax_enable_preemption_service", False)
     try:
-        jax.distributed.initialize(None if coordinator == "auto" else coordinator, processes, process,
-                                   initialization_timeout=START_SECONDS, heartbeat_timeout_seconds=HEARTBEAT_SECONDS)
+        jax.distributed.initialize(
+            None if coordinator == "auto" else coordinator,
+            processes,
+            process,
+            initialization_timeout=START_SECONDS,
+            heartbeat_timeout_seconds=HEARTBEAT_SECONDS,
+        )
     except (ValueError, TypeError, RuntimeError, KeyError) as error:
-        raise ProcessError(f"cannot join the run at coordinator {coordinator!r}: {store.first_line(error)}") from None
+        raise ProcessError(
+            f"cannot join the run at coordinator {coordinator!r}: {store.first_line(error)}"
+        ) from None
     watch.start()
     agree("versions", f"prssm {__version__} and jax {jax.__version__}")
 
 
 def _check_words(coordinator: str, processes: int | None, process: int | None) -> None:
     if coordinator != "auto" and not re.fullmatch(r"\S+:\d+", coordinator):
-        raise OptionError(f"coordinator: expected host:port of process 0, or 'auto', got {coordinator!r}")
+        raise OptionError(
+            f"coordinator: expected host:port of process 0, or 'auto', got {coordinator!r}"
+        )
     if coordinator != "auto" and (processes is None or process is None):
-        raise OptionError("coordinator: expected with it how many processes there are and which one this is "
-                          "(--processes 2 --process 0), or 'auto' under a scheduler")
+        raise OptionError(
+            "coordinator: expected with it how many processes there are and which one this is "
+            "(--processes 2 --process 0), or 'auto' under a scheduler"
+        )
     if processes is not None and processes < 1:
         raise OptionError(f"processes: expected at least 1, got {processes}")
     if process is not None and not 0 <= process < (processes or np.inf):
-        raise OptionError(f"process: expected 0 to {processes - 1 if processes else 'the last'}, got {process}")
+        raise OptionError(
+            f"process: expected 0 to {processes - 1 if processes else 'the last'}, got {process}"
+        )
 
 
 def part() -> None:
@@ -71,8 +90,11 @@ def agree(what: str, text: str) -> None:
     texts = [_heard(f"exchange/{turn}/{process}") for process in range(store.count())]
     for process, other in enumerate(texts):
         if other != texts[0]:
-            raise ProcessError(f"{what}: expected the same in all processes, got {other[:60]!r} in process {process} and "
-                               f"{texts[0][:60]!r} in process 0")
+            raise ProcessError(
+                f"{what}: expected the same in all processes, got {other[:60]!r} in process "
+                f"{process} and "
+                f"{texts[0][:60]!r} in process 0"
+            )
 
 
 def from_leader(tree: Any) -> Any:
@@ -89,7 +111,9 @@ def from_leader(tree: Any) -> Any:
     else:
         leaves = [np.zeros(shape, kind) for shape, kind in json.loads(_heard(key))]
     with noticing_losses():
-        return jax.tree.unflatten(structure, [np.asarray(leaf) for leaf in broadcast_one_to_all(leaves)])
+        return jax.tree.unflatten(
+            structure, [np.asarray(leaf) for leaf in broadcast_one_to_all(leaves)]
+        )
 
 
 def _heard(key: str) -> str:
@@ -110,7 +134,9 @@ def noticing_losses() -> Iterator[None]:
     except (ValueError, RuntimeError) as error:  # JAX raises either, with the transport's message
         if store.count() == 1 or isinstance(error, ProcessError) or not _LOST.search(str(error)):
             raise
-        raise ProcessError(_last_words() or f"a process was lost ({_transport_words(error)})") from None
+        raise ProcessError(
+            _last_words() or f"a process was lost ({_transport_words(error)})"
+        ) from None
 
 
 def _last_words() -> str | None:
@@ -121,5 +147,7 @@ def _last_words() -> str | None:
 
 
 def _transport_words(error: BaseException) -> str:
-    """'UNKNOWN: Gloo all-reduce failed: [path/pair.cc:547] Connection closed ..' -> 'Connection closed ..'"""
+    """'UNKNOWN: Gloo all-reduce failed: [path/pair.cc:547] Connection closed ..' -> 'Connection
+    closed ..'
+    """
     return re.split(r"\.cc:\d+\] ", store.first_line(error))[-1]

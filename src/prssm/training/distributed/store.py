@@ -1,9 +1,12 @@
-"""What the processes of a run tell each other outside of computations: small texts in the coordinator's store."""
+"""What the processes of a run tell each other outside of computations: small texts in the
+coordinator's store.
+"""
 
 import jax
 from jax._src.distributed import global_state  # JAX has no public name for its key-value store
 
-GONE = (ValueError, RuntimeError)  # what JAX raises when the store, which process 0 holds, does not answer
+# what JAX raises when the store, which process 0 holds, does not answer
+GONE = (ValueError, RuntimeError)
 
 
 def count() -> int:
@@ -28,7 +31,9 @@ def get(key: str, wait_seconds: float = 0.0) -> str | None:
     """The text under a key, or None where there is none (yet)."""
     try:
         if wait_seconds:
-            return global_state.client.blocking_key_value_get(f"prssm/{key}", int(1000 * wait_seconds))
+            return global_state.client.blocking_key_value_get(
+                f"prssm/{key}", int(1000 * wait_seconds)
+            )
         return global_state.client.key_value_try_get(f"prssm/{key}")
     except GONE as error:
         if "NOT_FOUND" in str(error) or "DEADLINE_EXCEEDED" in str(error):

@@ -1,8 +1,10 @@
-"""The processes of a run watch each other, so that a loss is noticed while the run can still be saved.
+"""The processes of a run watch each other, so that a loss is noticed while the run can still be
+saved.
 
-A killed process breaks its connections, and the computation with it ends in an error at once. One that hangs, that a network
-no longer reaches or that leaves for a reason of its own would let the others wait until JAX ends them. So every process
-gives signs of life and looks for last words, and process 0 for signs of life.
+A killed process breaks its connections, and the computation with it ends in an error at once. One
+that hangs, that a network no longer reaches or that leaves for a reason of its own would let the
+others wait until JAX ends them. So every process gives signs of life and looks for last words, and
+process 0 for signs of life.
 """
 
 import os
@@ -37,7 +39,9 @@ def stop() -> None:
 
 @contextmanager
 def rescued_by(rescue: Rescue) -> Iterator[None]:
-    """While inside, a loss leads to `rescue`, which saves the run and gives the line with which the process ends."""
+    """While inside, a loss leads to `rescue`, which saves the run and gives the line with which the
+    process ends.
+    """
     _rescues.append(rescue)
     try:
         yield
@@ -46,13 +50,16 @@ def rescued_by(rescue: Rescue) -> Iterator[None]:
 
 
 def leave(line: str, code: int) -> None:
-    """End a process that cannot go on, with one line for the user and the others; nothing where it works alone."""
+    """End a process that cannot go on, with one line for the user and the others; nothing where it
+    works alone.
+    """
     if store.count() > 1:
         _end(line, code)
 
 
 def _watch() -> None:
-    beat, begun = 0, time.monotonic()
+    beat = 0
+    begun = time.monotonic()
     seen = dict.fromkeys(range(1, store.count()), (None, begun)) if store.leads() else {}
     while not _over.wait(BEAT_SECONDS):
         beat += 1

@@ -1,7 +1,9 @@
-"""Compiles the CUDA engine for NVIDIA GPUs: `python -m prssm.dynamics.engines.cuda.build`, on the machine with the GPU.
+"""Compiles the CUDA engine for NVIDIA GPUs: `python -m prssm.dynamics.engines.cuda.build`, on the
+machine with the GPU.
 
-Extra words go to the compiler; on a machine without a GPU say for which one, as in `-arch=sm_90`. The same sources can be
-compiled for the CPU (`emulated`), where they run slowly: that is how they are tested without a GPU.
+Extra words go to the compiler; on a machine without a GPU say for which one, as in `-arch=sm_90`.
+The same sources can be compiled for the CPU (`emulated`), where they run slowly: that is how they
+are tested without a GPU.
 """
 
 import hashlib
@@ -14,13 +16,34 @@ from pathlib import Path
 from prssm.dynamics.engines.native.build import BuildError, compiler, header_folder, main, run
 
 HERE = Path(__file__).parent
-FLAGS = ("-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC", "--cudart", "static",
-         "-prec-div=false", "-prec-sqrt=false")  # in single precision right but for the last bit, and much shorter
-EMULATED_FLAGS = ("-std=c++17", "-O0", "-shared", "-fPIC", "-Wno-unknown-pragmas", "-DPRSSM_EMULATED", "-x", "c++")
+FLAGS = (
+    "-std=c++17",
+    "-O3",
+    "-shared",
+    "-Xcompiler",
+    "-fPIC",
+    "--cudart",
+    "static",
+    # in single precision right but for the last bit, and much shorter
+    "-prec-div=false",
+    "-prec-sqrt=false",
+)
+EMULATED_FLAGS = (
+    "-std=c++17",
+    "-O0",
+    "-shared",
+    "-fPIC",
+    "-Wno-unknown-pragmas",
+    "-DPRSSM_EMULATED",
+    "-x",
+    "c++",
+)
 
 
 def library_path() -> Path:
-    """Where the library for exactly these sources lies, if it was built: an older one is never taken for it."""
+    """Where the library for exactly these sources lies, if it was built: an older one is never
+    taken for it.
+    """
     sources = sorted([*HERE.glob("*.h"), *HERE.glob("*.cu")])
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources))
     return HERE / f"rollout-{digest.hexdigest()[:12]}.so"
@@ -28,16 +51,28 @@ def library_path() -> Path:
 
 def cuda_compiler() -> str | None:
     """nvcc: the variable NVCC, or from the search path, or from CUDA's usual folder."""
-    places = (os.environ.get("NVCC"), "nvcc", os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin", "nvcc"))
-    return next((found for found in (shutil.which(place) for place in places if place) if found), None)
+    places = (
+        os.environ.get("NVCC"),
+        "nvcc",
+        os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin", "nvcc"),
+    )
+    return next(
+        (found for found in (shutil.which(place) for place in places if place) if found), None
+    )
 
 
 def build(extra: tuple[str, ...] = ()) -> Path:
-    """Compile for the GPU of this machine, or as `extra` says; the library of older sources is removed."""
+    """Compile for the GPU of this machine, or as `extra` says; the library of older sources is
+    removed.
+    """
     nvcc = cuda_compiler()
     if nvcc is None:
-        raise BuildError("no CUDA compiler found (looked for nvcc, the variables NVCC and CUDA_HOME)")
-    architecture = () if any(word.startswith(("-arch", "-gencode")) for word in extra) else ("-arch=native",)
+        raise BuildError(
+            "no CUDA compiler found (looked for nvcc, the variables NVCC and CUDA_HOME)"
+        )
+    architecture = (
+        () if any(word.startswith(("-arch", "-gencode")) for word in extra) else ("-arch=native",)
+    )
     target = library_path()
     with tempfile.TemporaryDirectory(dir=HERE, prefix=".building-") as folder:
         linked = Path(folder) / target.name

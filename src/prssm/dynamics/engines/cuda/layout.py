@@ -22,8 +22,17 @@ class Shape(NamedTuple):
 
     @classmethod
     def of(cls, arrays: Arrays) -> "Shape":
-        (steps, dx, batch), (_, points, din) = arrays.eps.shape, arrays.zeta.shape
-        return cls(dx, din - dx, points, steps, batch, int(arrays.spread.size > 0), int(arrays.mean.ndim == 3))
+        (steps, dx, batch) = arrays.eps.shape
+        (_, points, din) = arrays.zeta.shape
+        return cls(
+            dx,
+            din - dx,
+            points,
+            steps=steps,
+            batch=batch,
+            spread=int(arrays.spread.size > 0),
+            own_mean=int(arrays.mean.ndim == 3),
+        )
 
     @property
     def din(self) -> int:
@@ -43,8 +52,13 @@ class Shape(NamedTuple):
     def products(self) -> tuple[int, ...]:
         """Tiles of four by four sums, as `Products` in gradients.h."""
         triangle = self.tiles * (self.tiles + 1) // 2
-        return (triangle if self.spread else 0, 0 if self.own_mean else self.tiles, self.quads, triangle,
-                self.tiles * self.quads)
+        return (
+            triangle if self.spread else 0,
+            0 if self.own_mean else self.tiles,
+            self.quads,
+            triangle,
+            self.tiles * self.quads,
+        )
 
     @property
     def sums(self) -> int:
@@ -53,8 +67,11 @@ class Shape(NamedTuple):
 
 
 def laid_out(arrays: Arrays, shape: Shape) -> tuple[Array, ...]:
-    """The parameters in the order of `Given` in arrays.h, matrices padded and as `Matrix` and `Triangle` there."""
-    points, columns = 4 * shape.tiles, 4 * shape.quads
+    """The parameters in the order of `Given` in arrays.h, matrices padded and as `Matrix` and
+    `Triangle` there.
+    """
+    points = 4 * shape.tiles
+    columns = 4 * shape.quads
     scaled = arrays.zeta * arrays.precision[:, None, :]
     zeta = _by_columns(_padded(scaled, points, columns))
     twice_scaled = _by_columns(_padded(scaled * arrays.precision[:, None, :], points, columns))
@@ -65,13 +82,26 @@ def laid_out(arrays: Arrays, shape: Shape) -> tuple[Array, ...]:
         spread = _triangle(_padded(jnp.swapaxes(arrays.spread, 1, 2), points, points), upper=True)
     mean = arrays.mean if shape.own_mean else _padded(arrays.mean, points)
     scale = _padded(arrays.precision, columns)
-    parts = (zeta, twice_scaled, norm, scale, white, spread, mean, arrays.weight, arrays.variance, arrays.process_var,
-             arrays.bias)
+    parts = (
+        zeta,
+        twice_scaled,
+        norm,
+        scale,
+        white,
+        spread,
+        mean,
+        arrays.weight,
+        arrays.variance,
+        arrays.process_var,
+        arrays.bias,
+    )
     return tuple(part.astype(arrays.eps.dtype) for part in parts)
 
 
 def _padded(part: Array, *sizes: int) -> Array:
-    return jnp.pad(part, [(0, 0), *((0, size - now) for size, now in zip(sizes, part.shape[1:], strict=True))])
+    return jnp.pad(
+        part, [(0, 0), *((0, size - now) for size, now in zip(sizes, part.shape[1:], strict=True))]
+    )
 
 
 def _by_columns(matrices: Float[Array, "Dx rows columns"]) -> Float[Array, "Dx quads rows 4"]:
@@ -87,24 +117,39 @@ def _triangle(matrices: Float[Array, "Dx P P"], upper: bool) -> Float[Array, "Dx
     return _by_columns(matrices)[:, kept[0], kept[1]]
 
 
-def parameter_gradients(arrays: Arrays, shape: Shape, sums: Float[Array, "Dx size"], g_own_mean: Array) -> Arrays:
-    """Gradients of the parameters from the kernels' sums over all points; docs/adjoint.md has the formulas."""
-    dx, points, din = shape.dx, shape.points, shape.din
-    tiles, squares = sums[:, : -din - 2].reshape(dx, -1, 4, 4), sums[:, -din - 2 : -2]
+def parameter_gradients(
+    arrays: Arrays, shape: Shape, sums: Float[Array, "Dx size"], g_own_mean: Array
+) -> Arrays:
+    """Gradients of the parameters from the kernels' sums over all points; docs/adjoint.md has the
+    formulas.
+    """
+    dx = shape.dx
+    points = shape.points
+    din = shape.din
+    tiles = sums[:, : -din - 2].reshape(dx, -1, 4, 4)
+    squares = sums[:, -din - 2 : -2]
     spread, mean, affine, white, inputs = jnp.split(tiles, np.cumsum(shape.products)[:-1], axis=1)
     inputs = jnp.swapaxes(inputs.reshape(dx, shape.tiles, shape.quads, 4, 4), 2, 3)
     inputs = inputs.reshape(dx, 4 * shape.tiles, 4 * shape.quads)[:, :points]
-    w, w_xu = inputs[:, :, din, None], inputs[:, :, :din]  # sums of w_p and of w_p xu_i
+    # sums of w_p and of w_p xu_i
+    w = inputs[:, :, din, None]
+    w_xu = inputs[:, :, :din]
     affine = affine[:, :, 0].reshape(dx, -1)
-    zeta, precision = arrays.zeta, arrays.precision
-    g_process_var, g_unsaid = sums[:, -2], sums[:, -1]
+    zeta = arrays.zeta
+    precision = arrays.precision
+    g_process_var = sums[:, -2]
+    g_unsaid = sums[:, -1]
     return arrays._replace(
         zeta=precision[:, None, :] ** 2 * (w_xu - zeta * w),
         precision=-precision * (jnp.sum(zeta**2 * w - 2.0 * zeta * w_xu, axis=1) + squares),
         variance=jnp.sum(w, axis=(1, 2)) / arrays.variance + g_unsaid,
-        white=_lower(white, shape), spread=_lower(spread, shape) if shape.spread else arrays.spread,
+        white=_lower(white, shape),
+        spread=_lower(spread, shape) if shape.spread else arrays.spread,
         mean=g_own_mean if shape.own_mean else mean[..., 0].reshape(dx, -1)[:, :points],
-        weight=affine[:, :din], bias=affine[:, din], process_var=g_process_var)
+        weight=affine[:, :din],
+        bias=affine[:, din],
+        process_var=g_process_var,
+    )
 
 
 def _lower(tiles: Float[Array, "Dx triangle 4 4"], shape: Shape) -> Float[Array, "Dx P P"]:

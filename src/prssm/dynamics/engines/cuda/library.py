@@ -10,7 +10,9 @@ from prssm.dynamics.engines.cuda import build
 from prssm.dynamics.engines.native.build import interface_version
 
 _ANEW = "python -m prssm.dynamics.engines.cuda.build builds it anew"
-FORWARD, BACKWARD, WHITEN = "prssm_cuda_forward", "prssm_cuda_backward", "prssm_cuda_whiten"
+FORWARD = "prssm_cuda_forward"
+BACKWARD = "prssm_cuda_backward"
+WHITEN = "prssm_cuda_whiten"
 
 
 def why_not() -> str | None:
@@ -27,9 +29,17 @@ def description() -> str:
     return f"built by {library.prssm_cuda_compiler().decode()}"
 
 
-def slice_trajectories(dx: int, du: int, points: int, spread: bool, own_mean: bool, number_size: int) -> int:
-    """Of how many trajectories gradients are summed together; 0 where the GPU's shared memory is too small."""
-    return int(load(build.library_path()).prssm_slice_trajectories(dx, du, points, spread, own_mean, number_size))
+def slice_trajectories(
+    dx: int, du: int, points: int, spread: bool, own_mean: bool, number_size: int
+) -> int:
+    """Of how many trajectories gradients are summed together; 0 where the GPU's shared memory is
+    too small.
+    """
+    return int(
+        load(build.library_path()).prssm_slice_trajectories(
+            dx, du, points, spread, own_mean, number_size
+        )
+    )
 
 
 def can_whiten(points: int) -> bool:
@@ -48,14 +58,18 @@ def load(path: Path, platform: str = "CUDA") -> ctypes.CDLL | str:
     try:
         library = ctypes.CDLL(str(path))
         # Asked before it is registered: JAX checks this too, but would then not start at all.
-        built, here = (library.prssm_cuda_interface_major(), library.prssm_cuda_interface_minor()), interface_version()
+        built = (library.prssm_cuda_interface_major(), library.prssm_cuda_interface_minor())
+        here = interface_version()
         if built[0] != here[0] or built > here:
             return f"built for another jaxlib (its interface is {built}, here {here}); {_ANEW}"
         for name in (FORWARD, BACKWARD, WHITEN):
-            jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(getattr(library, name)), platform=platform)
+            jax.ffi.register_ffi_target(
+                name, jax.ffi.pycapsule(getattr(library, name)), platform=platform
+            )
     except Exception as error:  # whatever it is, JAX computes without it, and `prssm info` tells
         return f"does not load: {str(error).splitlines()[0]}; {_ANEW}"
-    number, flag = ctypes.c_int64, ctypes.c_bool
+    number = ctypes.c_int64
+    flag = ctypes.c_bool
     library.prssm_slice_trajectories.argtypes = (number, number, number, flag, flag, number)
     library.prssm_slice_trajectories.restype = number
     library.prssm_largest_matrix.restype = number

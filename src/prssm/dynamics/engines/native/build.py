@@ -1,8 +1,9 @@
-"""Compiles the native engine: `python -m prssm.dynamics.engines.native.build`, or by the package's own build (hatch_build.py).
+"""Compiles the native engine: `python -m prssm.dynamics.engines.native.build`, or by the package's
+own build (hatch_build.py).
 
-Only the standard library is used, because the package's build runs this file where nothing is installed yet. The kernel
-is compiled for each kind of processor and the right copy is chosen when it runs, so a wheel suits all machines of a
-platform.
+Only the standard library is used, because the package's build runs this file where nothing is
+installed yet. The kernel is compiled for each kind of processor and the right copy is chosen when
+it runs, so a wheel suits all machines of a platform.
 """
 
 import hashlib
@@ -31,7 +32,9 @@ class BuildError(Exception):
 
 
 def library_path() -> Path:
-    """Where the library for exactly these sources lies, if it was built: an older one is never taken for it."""
+    """Where the library for exactly these sources lies, if it was built: an older one is never
+    taken for it.
+    """
     sources = sorted([*HERE.glob("*.h"), *HERE.glob("*.cc")])
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources))
     return HERE / f"rollout-{digest.hexdigest()[:12]}.so"
@@ -58,25 +61,37 @@ def header_folder() -> Path:
 def interface_version() -> tuple[int, int]:
     """The version of JAX's interface for foreign functions that these headers describe."""
     text = (header_folder() / "xla/ffi/api/c_api.h").read_text()
-    major, minor = (re.search(rf"#define XLA_FFI_API_{part} (\d+)", text) for part in ("MAJOR", "MINOR"))
+    major, minor = (
+        re.search(rf"#define XLA_FFI_API_{part} (\d+)", text) for part in ("MAJOR", "MINOR")
+    )
     if major is None or minor is None:
         raise BuildError("jaxlib's headers do not tell their version")
     return int(major[1]), int(minor[1])
 
 
 def build(extra: tuple[str, ...] = ()) -> Path:
-    """Compile and link; the library of older sources is removed. `extra` flags are for sanitizers."""
+    """Compile and link; the library of older sources is removed. `extra` flags are for
+    sanitizers.
+    """
     command = compiler()
     if command is None:
-        raise BuildError(f"no C++ compiler found (looked for {', '.join(COMPILERS)} and the variable CXX)")
+        raise BuildError(
+            f"no C++ compiler found (looked for {', '.join(COMPILERS)} and the variable CXX)"
+        )
     command += [*FLAGS, *extra, "-isystem", str(header_folder())]
     variants = {"baseline": (), **(_X86 if platform.machine() in ("x86_64", "AMD64") else {})}
     target = library_path()
     with tempfile.TemporaryDirectory(dir=HERE, prefix=".building-") as folder:
-        jobs = {f"{name}.o": ["-c", "kernel.cc", f"-DPRSSM_VARIANT={name}", *flags] for name, flags in variants.items()}
+        jobs = {
+            f"{name}.o": ["-c", "kernel.cc", f"-DPRSSM_VARIANT={name}", *flags]
+            for name, flags in variants.items()
+        }
         jobs["rollout.o"] = ["-c", "rollout.cc"]
         objects = [str(Path(folder) / name) for name in jobs]
-        compilations = [[*command, *words, "-o", path] for words, path in zip(jobs.values(), objects, strict=True)]
+        compilations = [
+            [*command, *words, "-o", path]
+            for words, path in zip(jobs.values(), objects, strict=True)
+        ]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(run, compilations))
         linked = Path(folder) / target.name
@@ -94,7 +109,11 @@ def run(command: list[str], folder: Path = HERE) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BuildError(f"{command[0]}: {error}") from None
     if done.returncode != 0:
-        mistakes = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines() or ["failed"]
+        mistakes = (
+            [line for line in done.stderr.splitlines() if "error" in line]
+            or done.stderr.splitlines()
+            or ["failed"]
+        )
         raise BuildError(f"{command[0]}: {mistakes[0]}")
 
 

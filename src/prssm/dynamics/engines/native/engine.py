@@ -1,7 +1,7 @@
 """The rollout by the native library, as a JAX function with its gradient.
 
-In double precision or, where asked, with the recursion in single precision: the parameters stay as they are, the library
-rounds the whitened form, in which every number is of order one.
+In double precision or, where asked, with the recursion in single precision: the parameters stay as
+they are, the library rounds the whitened form, in which every number is of order one.
 """
 
 import jax
@@ -20,11 +20,16 @@ def why_not(dynamics: Dynamics) -> str | None:
     return not_compiled(dynamics) or library.why_not()
 
 
-def native_rollout(dynamics: Dynamics, x1: Float[Array, "Dx B"], u: Float[Array, "T Du B"], eps: Float[Array, "T Dx B"],
-                   single: bool = False) -> Float[Array, "T Dx B"]:
+def native_rollout(
+    dynamics: Dynamics,
+    x1: Float[Array, "Dx B"],
+    u: Float[Array, "T Du B"],
+    eps: Float[Array, "T Dx B"],
+    single: bool = False,
+) -> Float[Array, "T Dx B"]:
     """Latent trajectories x_1..x_T as by `rollout`'s other engines."""
     library.threads()  # a setting that cannot be meant is refused here, not in the middle of a run
-    return _run(arrays_of(dynamics, x1, u, eps, single)).astype(x1.dtype)
+    return _run(arrays_of(dynamics, x1, u, eps=eps, single=single)).astype(x1.dtype)
 
 
 @jax.custom_vjp
@@ -33,7 +38,9 @@ def _run(arrays: Arrays) -> Array:
 
 
 def _forward(arrays: Arrays) -> tuple[Array, tuple]:
-    """The trajectories; `wanted` is part of the tree's structure, so that it is known when the gradient is traced."""
+    """The trajectories; `wanted` is part of the tree's structure, so that it is known when the
+    gradient is traced.
+    """
     wanted = () if arrays.u.perturbed or arrays.eps.perturbed else None
     values = Arrays(*(array.value for array in arrays))
     states = _run(values)
@@ -41,7 +48,9 @@ def _forward(arrays: Arrays) -> tuple[Array, tuple]:
 
 
 def _backward(saved: tuple, g_states: Array) -> tuple[Arrays]:
-    """Gradients of all arrays; those of inputs and noise are computed only where somebody asks for them."""
+    """Gradients of all arrays; those of inputs and noise are computed only where somebody asks for
+    them.
+    """
     arrays, states, wanted = saved
     results = Arrays(*(jax.ShapeDtypeStruct(array.shape, array.dtype) for array in arrays))
     if wanted is None:

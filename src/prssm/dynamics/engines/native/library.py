@@ -11,7 +11,8 @@ from prssm.dynamics.engines.native import build
 from prssm.foundation.errors import OptionError
 
 _ANEW = "python -m prssm.dynamics.engines.native.build builds it anew"
-FORWARD, BACKWARD = "prssm_rollout_forward", "prssm_rollout_backward"
+FORWARD = "prssm_rollout_forward"
+BACKWARD = "prssm_rollout_backward"
 
 
 def why_not() -> str | None:
@@ -21,19 +22,29 @@ def why_not() -> str | None:
 
 
 def description() -> str:
-    """For `prssm info`: built by which compiler, for which processor, on how many threads; or why not."""
+    """For `prssm info`: built by which compiler, for which processor, on how many threads; or why
+    not.
+    """
     library = _load(build.library_path())
     if isinstance(library, str):
         return f"not available, JAX computes instead: {library}"
-    compiler, variant = (getattr(library, name)().decode() for name in ("prssm_compiler", "prssm_variant"))
+    compiler, variant = (
+        getattr(library, name)().decode() for name in ("prssm_compiler", "prssm_variant")
+    )
     return f"built by {compiler}, running as {variant} on {threads()} threads (PRSSM_THREADS changes it)"
 
 
 def threads() -> int:
-    """How many threads a rollout uses: the variable PRSSM_THREADS, else the processor cores of this process."""
+    """How many threads a rollout uses: the variable PRSSM_THREADS, else the processor cores of this
+    process.
+    """
     asked = os.environ.get("PRSSM_THREADS")
     if asked is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
     if not asked.isdigit() or int(asked) < 1:
         raise OptionError(f"PRSSM_THREADS: expected a whole number of at least 1, got {asked!r}")
     return int(asked)
@@ -49,12 +60,16 @@ def _load(path: Path) -> ctypes.CDLL | str:
     try:
         library = ctypes.CDLL(str(path))
         # Asked before it is registered: JAX checks this too, but would then not start at all.
-        built, here = (library.prssm_interface_major(), library.prssm_interface_minor()), build.interface_version()
+        built = (library.prssm_interface_major(), library.prssm_interface_minor())
+        here = build.interface_version()
         if built[0] != here[0] or built > here:
             return f"built for another jaxlib (its interface is {built}, here {here}); {_ANEW}"
         for name in (FORWARD, BACKWARD):
-            jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(getattr(library, name)), platform="cpu")
-    except Exception as error:  # whatever it is, JAX's own adjoint does the work, and `prssm info` tells
+            jax.ffi.register_ffi_target(
+                name, jax.ffi.pycapsule(getattr(library, name)), platform="cpu"
+            )
+    # whatever it is, JAX's own adjoint does the work, and `prssm info` tells
+    except Exception as error:
         return f"does not load: {str(error).splitlines()[0]}; {_ANEW}"
     library.prssm_compiler.restype = library.prssm_variant.restype = ctypes.c_char_p
     return library

@@ -1,7 +1,9 @@
-"""One step of the transition and the emission in NumPy, all that no state changes worked out beforehand.
+"""One step of the transition and the emission in NumPy, all that no state changes worked out
+beforehand.
 
-For one state a call of compiled JAX code costs more than the arithmetic in it. With log k = G [1; xu; xu^2] for the
-squared-exponential kernel, and F = [m'W; W; V'W] for each latent dimension, a step is
+For one state a call of compiled JAX code costs more than the arithmetic in it. With log k = G [1;
+xu; xu^2] for the squared-exponential kernel, and F = [m'W; W; V'W] for each latent dimension, a
+step is
 
     [f; a; c] = F k,    mean = A xu + b + f,    variance = max(s^2 - a'a, 0) + c'c + process variance,    y = C xu + c_0.
 """
@@ -16,7 +18,8 @@ from prssm.gp.kernels import SquaredExponential
 from prssm.models.prssm.emission import Emission
 
 Array = np.ndarray
-Stepped = tuple[Array, Array, Array]  # mean and standard deviation of the next states, outputs of the present ones
+# mean and standard deviation of the next states, outputs of the present ones
+Stepped = tuple[Array, Array, Array]
 
 
 class PlainStep:
@@ -27,34 +30,53 @@ class PlainStep:
         white, m, spread = (np.asarray(part, np.float64) for part in (gp.white, gp.mean, gp.spread))
         variance = np.exp(2.0 * np.asarray(gp.kernel.log_std, np.float64))
         self._states, self._points, _ = gp.zeta.shape
-        self._exponent = _exponent(variance, np.asarray(gp.kernel.log_lengthscale), np.asarray(gp.zeta))
-        self._factors = np.concatenate([m[:, None] @ white, white, np.swapaxes(spread, 1, 2) @ white], axis=1)
-        self._signal_var, self._process_var = variance[:, None], np.asarray(dynamics.process_var)[:, None]
-        (weight, bias), (seen, offset) = mean, emission
-        self._affine = np.concatenate([np.asarray(weight, np.float64), np.asarray(seen, np.float64)])
-        self._constant = np.concatenate([np.asarray(bias, np.float64), np.asarray(offset, np.float64)])[:, None]
+        self._exponent = _exponent(
+            variance, np.asarray(gp.kernel.log_lengthscale), np.asarray(gp.zeta)
+        )
+        self._factors = np.concatenate(
+            [m[:, None] @ white, white, np.swapaxes(spread, 1, 2) @ white], axis=1
+        )
+        self._signal_var = variance[:, None]
+        self._process_var = np.asarray(dynamics.process_var)[:, None]
+        (weight, bias) = mean
+        (seen, offset) = emission
+        self._affine = np.concatenate(
+            [np.asarray(weight, np.float64), np.asarray(seen, np.float64)]
+        )
+        self._constant = np.concatenate(
+            [np.asarray(bias, np.float64), np.asarray(offset, np.float64)]
+        )[:, None]
 
     @classmethod
     def where_possible(cls, dynamics: Dynamics, emission: Emission, input_dim: int) -> Self | None:
         """None where kernel, prior mean or emission are of another form."""
         sizes = len(dynamics.process_var), input_dim
-        mean, seen = dynamics.mean.affine(*sizes), emission.affine(*sizes)
-        known = type(dynamics.gp.kernel) is SquaredExponential and mean is not None and seen is not None
+        mean = dynamics.mean.affine(*sizes)
+        seen = emission.affine(*sizes)
+        known = (
+            type(dynamics.gp.kernel) is SquaredExponential and mean is not None and seen is not None
+        )
         return cls(dynamics, mean, seen) if known else None
 
     def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> Stepped:
         xu = np.concatenate([x, u])
         k = np.exp(self._exponent @ np.concatenate([np.ones((1, xu.shape[1])), xu, xu * xu]))
         f = self._factors @ k.reshape(self._states, self._points, -1)
-        squares, count = f * f, 1 + self._points
+        squares = f * f
+        count = 1 + self._points
         unsaid = self._signal_var - np.add.reduce(squares[:, 1:count], axis=1)
-        variance = np.maximum(unsaid, 0.0) + np.add.reduce(squares[:, count:], axis=1) + self._process_var
+        variance = (
+            np.maximum(unsaid, 0.0) + np.add.reduce(squares[:, count:], axis=1) + self._process_var
+        )
         affine = self._affine @ xu + self._constant
         return affine[: self._states] + f[:, 0], np.sqrt(variance), affine[self._states :]
 
 
-def _exponent(variance: Float[Array, " Dx"], log_lengthscale: Float[Array, "Dx Din"],
-              zeta: Float[Array, "Dx P Din"]) -> Float[Array, "DxP 1+2Din"]:
+def _exponent(
+    variance: Float[Array, " Dx"],
+    log_lengthscale: Float[Array, "Dx Din"],
+    zeta: Float[Array, "Dx P Din"],
+) -> Float[Array, "DxP 1+2Din"]:
     """G: log s^2 - sum_i lambda_i^2 (zeta_i - xu_i)^2 / 2, multiplied out."""
     precision = np.broadcast_to(np.exp(-2.0 * log_lengthscale)[:, None], zeta.shape)
     constant = np.log(variance)[:, None] - 0.5 * np.sum(precision * zeta**2, axis=2)
