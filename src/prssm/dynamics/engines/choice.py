@@ -16,11 +16,14 @@ from prssm.dynamics.engines.cuda import library as cuda_library
 from prssm.dynamics.engines.cuda.whitener import cuda_factor_and_inverse
 from prssm.dynamics.engines.native import engine as native
 from prssm.dynamics.engines.native import library as native_library
+from prssm.dynamics.engines.native import trainer
 from prssm.dynamics.engines.platform import platform
 from prssm.dynamics.rollout import adjoint_rollout, scan_rollout
 from prssm.dynamics.transition import Dynamics, Transition
 from prssm.foundation.errors import OptionError
 from prssm.gp.linalg import Factorise, factor_and_inverse
+
+compiled_trainer = trainer  # whole iterations of training; see `trainer_why_not`
 
 Engine = Literal[
     "auto", "auto-single", "native", "native-single", "cuda", "cuda-single", "adjoint", "scan"
@@ -79,6 +82,11 @@ def factorise_here(points: int) -> Factorise:
     """The way to factor matrices of this size on the device that JAX computes on."""
     on_gpu = platform() == "gpu" and cuda_library.can_whiten(points)
     return cuda_factor_and_inverse if on_gpu else factor_and_inverse
+
+
+def trainer_why_not() -> str | None:
+    """Why whole iterations of training cannot run in compiled code here, in one line; None where they can."""
+    return native_library.why_not()
 
 
 def descriptions() -> dict[str, str]:

@@ -86,7 +86,8 @@ def build(extra: tuple[str, ...] = ()) -> Path:
             f"{name}.o": ["-c", "kernel.cc", f"-DPRSSM_VARIANT={name}", *flags]
             for name, flags in variants.items()
         }
-        jobs["rollout.o"] = ["-c", "rollout.cc"]
+        for name in ("rollout", "training"):
+            jobs[f"{name}.o"] = ["-c", f"{name}.cc"]
         objects = [str(Path(folder) / name) for name in jobs]
         compilations = [
             [*command, *words, "-o", path]

@@ -21,6 +21,14 @@ def why_not() -> str | None:
     return reason if isinstance(reason, str) else None
 
 
+def loaded() -> ctypes.CDLL:
+    """The library, for callers that have asked `why_not` before."""
+    found = _load(build.library_path())
+    if isinstance(found, str):
+        raise OptionError(f"the native engine is not available: {found}")
+    return found
+
+
 def description() -> str:
     """For `prssm info`: built by which compiler, for which processor, on how many threads; or why
     not.
@@ -72,4 +80,5 @@ def _load(path: Path) -> ctypes.CDLL | str:
     except Exception as error:
         return f"does not load: {str(error).splitlines()[0]}; {_ANEW}"
     library.prssm_compiler.restype = library.prssm_variant.restype = ctypes.c_char_p
+    library.prssm_objective.restype = ctypes.c_double
     return library

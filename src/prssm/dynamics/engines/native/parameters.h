@@ -16,6 +16,12 @@ struct Parameters {
   std::vector<double> zeta, precision, variance, white, mean, spread, weight, bias, process_var;
 };
 
+inline Parameters zeros_like(const Parameters& like) {
+  auto zeros = [](const std::vector<double>& values) { return std::vector<double>(values.size(), 0.0); };
+  return {zeros(like.zeta), zeros(like.precision), zeros(like.variance), zeros(like.white), zeros(like.mean),
+          zeros(like.spread), zeros(like.weight), zeros(like.bias), zeros(like.process_var)};
+}
+
 struct Shape {
   int64_t dx, du, points;
   bool spread, own_mean, shared;

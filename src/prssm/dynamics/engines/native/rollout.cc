@@ -1,55 +1,16 @@
 // The native engine behind jax.ffi: checks a call, packs the parameters, runs blocks of trajectories on threads and turns
 // their sums into gradients. Sums are added in an order that does not depend on the number of threads.
-#include <cstring>
-#include <memory>
-#include <new>
-
 #include "call.h"
 #include "gradients.h"
 #include "threads.h"
+#include "variants.h"
 
 namespace prssm {
-
-extern const Variant baseline;
-#if defined(__x86_64__)
-extern const Variant avx2, avx512;
-#endif
 
 namespace {
 
 constexpr int64_t kGroups = 128;         // how many sums of blocks are kept apart, at most
 constexpr int64_t kThreadWork = 500000;  // multiplications that are worth a thread
-
-// The best copy of the kernel that this processor can run, or the one that PRSSM_VARIANT names, if it can run that.
-const Variant& chosen_variant() {
-  std::vector<const Variant*> usable{&baseline};
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) usable.push_back(&avx2);
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) usable.push_back(&avx512);
-#endif
-  const char* asked = std::getenv("PRSSM_VARIANT");
-  for (const Variant* variant : usable) {
-    if (asked != nullptr && std::strcmp(asked, variant->name) == 0) return *variant;
-  }
-  return *usable.back();
-}
-
-template <class S>
-const Kernel<S>& chosen_kernel() {
-  if constexpr (std::is_same_v<S, float>) return chosen_variant().single_precision;
-  else return chosen_variant().double_precision;
-}
-
-struct Aligned {
-  void operator()(void* memory) const { ::operator delete(memory, std::align_val_t(64)); }
-};
-using Scratch = std::unique_ptr<void, Aligned>;
-
-std::vector<Scratch> scratch_for(int64_t workers, int64_t bytes) {
-  std::vector<Scratch> scratch;
-  for (int64_t i = 0; i < workers; ++i) scratch.emplace_back(::operator new(static_cast<size_t>(bytes), std::align_val_t(64)));
-  return scratch;
-}
 
 // All models of a call, ready for the kernel.
 template <class S>
@@ -96,12 +57,6 @@ void forward(const Call& call) {
     const int64_t m = job / all.blocks;
     all.kernel.forward(all.model[m], all.run[m], job % all.blocks, scratch[worker].get());
   });
-}
-
-Parameters zeros_like(const Parameters& like) {
-  auto zeros = [](const std::vector<double>& values) { return std::vector<double>(values.size(), 0.0); };
-  return {zeros(like.zeta), zeros(like.precision), zeros(like.variance), zeros(like.white), zeros(like.mean),
-          zeros(like.spread), zeros(like.weight), zeros(like.bias), zeros(like.process_var)};
 }
 
 // Sums of all groups of blocks -> gradients of all parameters.

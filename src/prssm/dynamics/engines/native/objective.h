@@ -1,0 +1,341 @@
+// The ELBO of one restart and its gradient: models/prssm/elbo.py in compiled code, which is its oracle.
+//
+//   scale * log-likelihood - kl_weight * (scale * KL(q(x_1)) + gp_weight * KL(q(z)) + anchor_precision / 2 * distance^2)
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "covariance.h"
+#include "gradients.h"
+#include "layout.h"
+#include "likelihood.h"
+#include "recognition.h"
+#include "threads.h"
+#include "variants.h"
+
+namespace prssm {
+
+constexpr double kLargestCorrelation = 0.99;  // as in elbo.py
+
+template <class S>
+class Objective {
+ public:
+  // `workers` threads share the trajectories of this one restart.
+  Objective(const Sizes& n, const Offsets& at, int64_t workers)
+      : n_(n), at_(at), workers_(workers), shape_{n.dx, n.du, n.points, n.per_step != 0, n.per_step == 0, false},
+        kernel_(chosen_kernel<S>()), blocks_((n.trajectories() + kernel_.lanes - 1) / kernel_.lanes),
+        recognition_(n, at), likelihood_(n, at), first_rows_(n.batch), x1_(n.dx * n.trajectories()),
+        inputs_(n.steps * n.du * n.trajectories()), states_(n.steps * n.dx * n.trajectories()), g_states_(states_.size()),
+        g_x1_(x1_.size()), rho_(n.dy), g_rho_(n.dy) {
+    for (int64_t d = 0; d < n.dx; ++d) covariance_.emplace_back(n.points, n.din());
+    const int64_t square = n.dx * n.points * n.points;
+    m_.resize(n.dx * n.points), V_.resize(square);
+    if (shape_.own_mean) v_.resize(n.dx * n.points * n.trajectories()), g_v_.resize(v_.size());
+    given_.zeta.resize(n.dx * n.points * n.din()), given_.precision.resize(n.dx * n.din()), given_.variance.resize(n.dx);
+    given_.white.resize(square), given_.weight.resize(n.dx * n.din()), given_.bias.resize(n.dx);
+    given_.process_var.resize(n.dx);
+    if (!shape_.own_mean) given_.mean.resize(n.dx * n.points), given_.spread.resize(square);
+    if (shape_.own_mean) m_g_.resize(m_.size()), V_g_.resize(square);
+  }
+
+  // Not finite where the restart is lost. `g` (size) is overwritten.
+  double value_and_gradient(const double* theta, const Data& data, const Own& own, const Draw<S>& draw, double kl_weight,
+                            double* g) {
+    std::fill(g, g + at_.size, 0.0);
+    for (int64_t b = 0; b < n_.batch; ++b) first_rows_[b] = own.starts[draw.windows[b]];
+    const double scale = n_.full ? 1.0 : own.steps / static_cast<double>(n_.batch * n_.steps);
+    if (!condition(theta)) return NAN;
+    recognition_.run(theta, data, first_rows_.data());
+    likelihood_.read(data, own, first_rows_.data());
+    read_inputs(data);
+    start(draw);
+    draw_functions(draw);
+    const PackedModel<S> packed(shape_, given_);
+    const Model<S> model = packed.model();
+    Run<S> run = arrays(draw);
+    ready(model);
+    in_blocks([&](int64_t block, void* scratch) { kernel_.forward(model, run, block, scratch); });
+    correlate(theta, own, kl_weight);
+    const double log_likelihood = likelihood_.run(theta, states_.data(), inputs_.data(), rho_.data(), scale, g,
+                                                  g_rho_.data(), g_states_.data());
+    pull_correlation(theta, own, kl_weight, g);
+    Parameters slopes = pull_rollout(model, run);
+    const double kl_first = recognition_.divergence(-kl_weight * scale);
+    pull_start(draw);
+    recognition_.pull_back(theta, g);
+    const double kl = pull_functions(theta, own, kl_weight, draw, slopes, g);
+    write(theta, slopes, g);
+    const double distance = pull_anchor(theta, own, kl_weight, g);
+    return scale * log_likelihood - kl_weight * (scale * kl_first + own.gp_weight * kl + 0.5 * own.anchor_precision * distance);
+  }
+
+ private:
+  template <class Work>
+  void in_blocks(Work work) {
+    run_jobs(blocks_, std::min(workers_, blocks_), [&](int64_t worker, int64_t block) { work(block, scratch_[worker].get()); });
+  }
+
+  void ready(const Model<S>& model) {
+    if (scratch_.empty()) scratch_ = scratch_for(std::min(workers_, blocks_), kernel_.scratch_bytes(model));
+  }
+
+  Run<S> arrays(const Draw<S>& draw) {
+    Run<S> run{};
+    run.steps = n_.steps, run.batch = n_.trajectories();
+    run.x1 = x1_.data(), run.u = inputs_.data(), run.eps = draw.eps, run.mean = v_.data();
+    run.states = states_.data(), run.g_states = g_states_.data(), run.g_x1 = g_x1_.data(), run.g_mean = g_v_.data();
+    return run;
+  }
+
+  // Parameters in the engine's terms: precisions, variances, W, and m and V of q(v).
+  bool condition(const double* theta) {
+    const int64_t P = n_.points, din = n_.din();
+    for (int64_t d = 0; d < n_.dx; ++d) {
+      given_.variance[d] = std::exp(2.0 * theta[at_.log_std + d]);
+      given_.process_var[d] = std::exp(2.0 * theta[at_.log_process_std + d]);
+      for (int64_t i = 0; i < din; ++i) {
+        given_.precision[d * din + i] = std::exp(-theta[at_.log_lengthscale + d * din + i]);
+        given_.weight[d * din + i] = n_.mean == 2 ? theta[at_.weight + d * din + i] : (n_.mean == 1 && i == d ? 1.0 : 0.0);
+      }
+      given_.bias[d] = n_.mean == 2 ? theta[at_.bias + d] : 0.0;
+      const double* zeta = theta + at_.zeta + d * P * din;
+      std::copy(zeta, zeta + P * din, &given_.zeta[d * P * din]);
+      if (!covariance_[d].factor(zeta, &given_.precision[d * din], given_.variance[d])) return false;
+      std::copy(covariance_[d].white().begin(), covariance_[d].white().end(), &given_.white[d * P * P]);
+      whiten(theta, d);
+    }
+    if (!shape_.own_mean) given_.mean = m_, given_.spread = V_;
+    return true;
+  }
+
+  // m and V of one dimension.
+  void whiten(const double* theta, int64_t d) {
+    const int64_t P = n_.points;
+    const double *mean = theta + at_.z_mean + d * P, *W = &given_.white[d * P * P];
+    for (int64_t p = 0; p < P; ++p) {
+      double* row = &V_[(d * P + p) * P];
+      if (n_.diagonal) {
+        double sum = 0.0;
+        for (int64_t q = 0; q <= p; ++q) {
+          sum += W[p * P + q] * mean[q];
+          row[q] = W[p * P + q] * std::exp(theta[at_.z_spread + d * P + q]);
+        }
+        m_[d * P + p] = sum;
+      } else {
+        const double* factor = theta + at_.z_spread + (d * P + p) * P;
+        for (int64_t q = 0; q < p; ++q) row[q] = factor[q];
+        row[p] = std::exp(factor[p]);
+        m_[d * P + p] = mean[p];
+      }
+    }
+  }
+
+  void read_inputs(const Data& data) {
+    const int64_t B = n_.trajectories();
+    for (int64_t t = 0; t < n_.steps; ++t) {
+      for (int64_t i = 0; i < n_.du; ++i) {
+        S* to = &inputs_[(t * n_.du + i) * B];
+        for (int64_t b = 0; b < n_.batch; ++b) {
+          const S value = S(data.u[(first_rows_[b] + t) * n_.du + i]);
+          for (int64_t k = 0; k < n_.samples; ++k) *to++ = value;
+        }
+      }
+    }
+  }
+
+  // The row of eps that draws the first states: no step follows x_T, so the recursion leaves it unused.
+  const S* first_noise(const Draw<S>& draw) const { return draw.eps + (n_.steps - 1) * n_.dx * n_.trajectories(); }
+
+  void start(const Draw<S>& draw) {
+    const S* noise = first_noise(draw);
+    for (int64_t d = 0, k = 0; d < n_.dx; ++d) {
+      for (int64_t b = 0; b < n_.batch; ++b) {
+        const double mean = recognition_.mean(b)[d], std = std::exp(recognition_.log_std(b)[d]);
+        for (int64_t s = 0; s < n_.samples; ++s, ++k) x1_[k] = S(mean + std * static_cast<double>(noise[k]));
+      }
+    }
+  }
+
+  void pull_start(const Draw<S>& draw) {
+    const S* noise = first_noise(draw);
+    for (int64_t d = 0, k = 0; d < n_.dx; ++d) {
+      for (int64_t b = 0; b < n_.batch; ++b) {
+        const double std = std::exp(recognition_.log_std(b)[d]);
+        for (int64_t s = 0; s < n_.samples; ++s, ++k) {
+          recognition_.g_mean(b)[d] += static_cast<double>(g_x1_[k]);
+          recognition_.g_log_std(b)[d] += static_cast<double>(g_x1_[k]) * static_cast<double>(noise[k]) * std;
+        }
+      }
+    }
+  }
+
+  // v = m + V noise for each trajectory.
+  void draw_functions(const Draw<S>& draw) {
+    if (!shape_.own_mean) return;
+    const int64_t P = n_.points, B = n_.trajectories();
+    for (int64_t d = 0; d < n_.dx; ++d) {
+      for (int64_t p = 0; p < P; ++p) {
+        S* to = &v_[(d * P + p) * B];
+        std::fill(to, to + B, S(m_[d * P + p]));
+        for (int64_t q = 0; q <= p; ++q) {
+          const S weight = S(V_[(d * P + p) * P + q]);
+          const S* noise = draw.function + (d * P + q) * B;
+          for (int64_t b = 0; b < B; ++b) to[b] += weight * noise[b];
+        }
+      }
+    }
+  }
+
+  // The backward pass: sums of all blocks, added in their order whatever the number of threads.
+  Parameters pull_rollout(const Model<S>& model, const Run<S>& run) {
+    const Sums at = sums_of(model);
+    const int64_t size = n_.dx * at.size;
+    sums_.assign(static_cast<size_t>(size * blocks_), 0.0);
+    in_blocks([&](int64_t block, void* scratch) { kernel_.backward(model, run, block, scratch, &sums_[block * size]); });
+    for (int64_t block = 1; block < blocks_; ++block) {
+      for (int64_t i = 0; i < size; ++i) sums_[i] += sums_[block * size + i];
+    }
+    Parameters slopes = zeros_like(given_);
+    for (int64_t d = 0; d < n_.dx; ++d) DimensionGradient(shape_, at, given_, &sums_[d * at.size], d).write(slopes);
+    return slopes;
+  }
+
+  // KL(q(v) || N(0, I)), with its gradients; then from q(v) to the parameters of q(z), and its share of dL/dW.
+  double pull_functions(const double* theta, const Own& own, double kl_weight, const Draw<S>& draw, Parameters& slopes,
+                        double* g) {
+    if (shape_.own_mean) gather_functions(draw);
+    std::vector<double>&g_m = shape_.own_mean ? m_g_ : slopes.mean, &g_V = shape_.own_mean ? V_g_ : slopes.spread;
+    const int64_t P = n_.points;
+    const double weight = -kl_weight * own.gp_weight;
+    double kl = 0.0;
+    for (int64_t k = 0; k < n_.dx * P; ++k) {
+      const double* row = &V_[k * P];
+      const int64_t p = k % P;
+      kl += 0.5 * (m_[k] * m_[k] - 1.0) - std::log(row[p]);
+      g_m[k] += weight * m_[k];
+      for (int64_t q = 0; q <= p; ++q) {
+        kl += 0.5 * row[q] * row[q];
+        g_V[k * P + q] += weight * (row[q] - (p == q ? 1.0 / row[p] : 0.0));
+      }
+    }
+    for (int64_t d = 0; d < n_.dx; ++d) unwhiten(theta, d, &g_m[d * P], &g_V[d * P * P], &slopes.white[d * P * P], g);
+    return kl;
+  }
+
+  // Gradients of m and V from those of each trajectory's v.
+  void gather_functions(const Draw<S>& draw) {
+    const int64_t P = n_.points, B = n_.trajectories();
+    for (int64_t d = 0; d < n_.dx; ++d) {
+      for (int64_t p = 0; p < P; ++p) {
+        const S* from = &g_v_[(d * P + p) * B];
+        double sum = 0.0;
+        for (int64_t b = 0; b < B; ++b) sum += static_cast<double>(from[b]);
+        m_g_[d * P + p] = sum;
+        for (int64_t q = 0; q <= p; ++q) {
+          const S* noise = draw.function + (d * P + q) * B;
+          S part[8] = {};
+          int64_t b = 0;
+          for (; b + 8 <= B; b += 8) {
+            for (int r = 0; r < 8; ++r) part[r] += from[b + r] * noise[b + r];
+          }
+          for (; b < B; ++b) part[0] += from[b] * noise[b];
+          double total = 0.0;
+          for (const S value : part) total += static_cast<double>(value);
+          V_g_[(d * P + p) * P + q] = total;
+        }
+      }
+    }
+  }
+
+  void unwhiten(const double* theta, int64_t d, const double* g_m, const double* g_V, double* g_W, double* g) {
+    const int64_t P = n_.points;
+    const double* mean = theta + at_.z_mean + d * P;
+    for (int64_t p = 0; p < P; ++p) {
+      if (!n_.diagonal) {
+        double* factor = g + at_.z_spread + (d * P + p) * P;
+        for (int64_t q = 0; q < p; ++q) factor[q] += g_V[p * P + q];
+        factor[p] += g_V[p * P + p] * V_[(d * P + p) * P + p];
+        g[at_.z_mean + d * P + p] += g_m[p];
+        continue;
+      }
+      for (int64_t q = 0; q <= p; ++q) {
+        const double W = given_.white[(d * P + p) * P + q], std = std::exp(theta[at_.z_spread + d * P + q]);
+        g[at_.z_mean + d * P + q] += W * g_m[p];
+        g[at_.z_spread + d * P + q] += W * std * g_V[p * P + q];
+        g_W[p * P + q] += g_m[p] * mean[q] + std * g_V[p * P + q];
+      }
+    }
+  }
+
+  // From the engine's terms to the parameters; W goes back through its covariance.
+  void write(const double* theta, Parameters& slopes, double* g) {
+    const int64_t P = n_.points, din = n_.din();
+    for (int64_t d = 0; d < n_.dx; ++d) {
+      covariance_[d].pull_back(&slopes.white[d * P * P], theta + at_.zeta + d * P * din, &given_.precision[d * din],
+                               given_.variance[d], &slopes.zeta[d * P * din], &slopes.precision[d * din],
+                               &slopes.variance[d]);
+      g[at_.log_std + d] += 2.0 * given_.variance[d] * slopes.variance[d];
+      g[at_.log_process_std + d] += 2.0 * given_.process_var[d] * slopes.process_var[d];
+      for (int64_t i = 0; i < din; ++i) {
+        g[at_.log_lengthscale + d * din + i] -= given_.precision[d * din + i] * slopes.precision[d * din + i];
+        if (n_.mean == 2) g[at_.weight + d * din + i] += slopes.weight[d * din + i];
+      }
+      if (n_.mean == 2) g[at_.bias + d] += slopes.bias[d];
+      for (int64_t k = 0; k < P * din; ++k) g[at_.zeta + d * P * din + k] += slopes.zeta[d * P * din + k];
+    }
+  }
+
+  // The noise's correlation comes in with the KL, and is bounded rather than scaled while it does (elbo.py says why).
+  void correlate(const double* theta, const Own& own, double kl_weight) {
+    for (int64_t j = 0; j < n_.dy; ++j) {
+      g_rho_[j] = 0.0;
+      rho_[j] = own.memory_weight * std::min(kLargestCorrelation * std::tanh(theta[at_.noise_memory + j]), kl_weight);
+    }
+  }
+
+  void pull_correlation(const double* theta, const Own& own, double kl_weight, double* g) {
+    for (int64_t j = 0; j < n_.dy; ++j) {
+      const double bend = std::tanh(theta[at_.noise_memory + j]);
+      if (kLargestCorrelation * bend > kl_weight) continue;
+      g[at_.noise_memory + j] += own.memory_weight * kLargestCorrelation * (1.0 - bend * bend) * g_rho_[j];
+    }
+  }
+
+  // Squared distance from the anchor of all that no Gaussian process stands behind.
+  double pull_anchor(const double* theta, const Own& own, double kl_weight, double* g) {
+    double sum = 0.0;
+    auto pull = [&](int64_t first, int64_t count) {
+      for (int64_t i = first; first >= 0 && i < first + count; ++i) {
+        const double apart = theta[i] - own.anchor[i];
+        sum += apart * apart;
+        g[i] -= kl_weight * own.anchor_precision * apart;
+      }
+    };
+    const int64_t dx = n_.dx, hidden = n_.hidden, size = n_.sample_size();
+    pull(at_.weight, dx * n_.din()), pull(at_.bias, dx);
+    pull(at_.states, n_.dy * dx), pull(at_.inputs, n_.dy * n_.du), pull(at_.offset, n_.dy);
+    pull(at_.hidden_weight, hidden * size), pull(at_.hidden_bias, hidden), pull(at_.mean_weight, dx * hidden);
+    pull(at_.log_std_weight, dx * hidden), pull(at_.log_std_bias, dx), pull(at_.direct, dx * size);
+    pull(at_.direct_bias, dx);
+    return sum;
+  }
+
+  const Sizes& n_;
+  const Offsets& at_;
+  const int64_t workers_;
+  const Shape shape_;
+  const Kernel<S>& kernel_;
+  const int64_t blocks_;
+  Recognition recognition_;
+  Likelihood<S> likelihood_;
+  std::vector<int64_t> first_rows_;
+  std::vector<S> x1_, inputs_, states_, g_states_, g_x1_, v_, g_v_;
+  std::vector<double> rho_, g_rho_, m_, V_, m_g_, V_g_, sums_;
+  std::vector<Covariance> covariance_;
+  Parameters given_;
+  std::vector<Scratch> scratch_;
+};
+
+}  // namespace prssm

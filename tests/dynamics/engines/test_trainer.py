@@ -1,0 +1,124 @@
+"""The compiled trainer against its oracle: the ELBO in JAX, its gradient, and Adam by optax."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+from prssm.data.record import Record
+from prssm.data.windows import sliding
+from prssm.dynamics.engines.choice import compiled_trainer as trainer
+from prssm.foundation.precision import double_precision
+from prssm.models.prssm.compiled import Rows, kinds, why_not
+from prssm.models.prssm.config import DEFAULT, PAPER
+from prssm.models.prssm.elbo import Anchor, Objective, Own, Shown, TrainingData
+from prssm.models.prssm.start import Starts, stacked
+from prssm.training.optimise import OPTIMISER, PerRestart
+
+ROWS = 60
+SMALL = {"latent_dim": 3, "inducing": 5, "horizon": 12, "batch": 3, "samples": 2, "recognition_window": 4}
+SMALL |= {"recognition_hidden": 6, "folds": 0, "complexity": "free", "iterations": 10, "stride": 1}
+
+
+def record(inputs=1, outputs=2):
+    random = np.random.default_rng(5)
+    y = random.normal(size=(ROWS, outputs))
+    y[20:26, 0] = np.nan
+    y[31, -1] = np.nan
+    return Record(random.normal(size=(ROWS, inputs)), y)
+
+
+def case(preset, inputs=1, outputs=2, **options):
+    """A problem of two restarts, one of which is not shown some rows, with all its parts."""
+    config = {"paper": PAPER, "default": DEFAULT}[preset].replace(**SMALL | options)
+    data = record(inputs, outputs)
+    windows = sliding([data], config.horizon)
+    random = np.random.default_rng(0)
+    models = jax.tree.map(
+        lambda leaf: leaf + 0.1 * random.normal(size=leaf.shape),
+        Starts(config, [data]).create("free", 2),
+    )
+    anchor = jax.tree.map(lambda leaf: leaf + 0.1 * random.normal(size=leaf.shape), models)
+    rows = np.ones((2, ROWS), dtype=bool)
+    rows[1, 40:50] = False
+    starts = np.stack([windows.starts, windows.starts[::-1] // 2])
+    steps = np.array([60.0, 50.0])
+    weights = np.array([[1.0, 0.7], [3.0, 2.0], [1.0, 0.0]])
+    own = Own(Shown(jnp.asarray(rows), jnp.asarray(starts), jnp.asarray(steps)), Anchor.of(anchor), *weights)
+    return config, windows, models, anchor, own
+
+
+def problem_of(config, windows, models, anchor, own):
+    rows = Rows.of(models)
+    dims = models.transition.gp.zeta.shape[1:]
+    sizes = trainer.Sizes(
+        dx=dims[0], du=windows.u.shape[1], dy=windows.y.shape[1], points=dims[1], steps=config.horizon,
+        batch=config.batch, samples=config.samples, window=config.recognition_window,
+        per_step=int(config.draws == "step"), full=0, rows=len(windows.u), windows=len(windows.starts),
+        **kinds(models),
+    )  # fmt: skip
+    problem = trainer.Problem(
+        sizes, trainer.Offsets.of(rows.begins, rows.size), np.ascontiguousarray(windows.u),
+        np.ascontiguousarray(windows.y), np.ascontiguousarray(windows.y_filled), part=np.array([0, 1]),
+        shown=np.asarray(own.shown.rows).astype(np.uint8), starts=np.asarray(own.shown.starts),
+        steps=np.asarray(own.shown.steps), anchors=rows.rows(anchor), gp_weight=np.asarray(own.gp_weight),
+        anchor_precision=np.asarray(own.anchor_precision), memory_weight=np.asarray(own.memory_weight),
+    )  # fmt: skip
+    theta = rows.rows(models)
+    moving = trainer.Moving(
+        theta, np.zeros_like(theta), np.zeros_like(theta), np.zeros(2, np.int64), np.full(2, -1)
+    )
+    return rows, problem, moving
+
+
+def draws_of(config, key, count, starts):
+    """What `Objective` draws from a key, as numbers."""
+    key_batch, key_noise = jax.random.split(key)
+    index = jax.random.choice(key_batch, jnp.arange(starts), (config.batch,))
+    trajectories = config.batch * config.samples
+    eps = jax.random.normal(key_noise, (config.horizon, config.latent_dim, trajectories))
+    function = None
+    if config.draws == "trajectory":
+        shape = (config.latent_dim, config.inducing, trajectories)
+        function = np.asarray(jax.random.normal(jax.random.fold_in(key_noise, 1), shape))[None]
+    return trainer.Draws(np.asarray(index)[None].astype(np.int64), np.asarray(eps)[None], function)
+
+
+CASES = {
+    "default": ("default", {}),
+    "no inputs": ("default", {"inputs": 0}),
+    "one output, two inputs": ("default", {"inputs": 2, "outputs": 1}),
+    "a new function at every step": ("default", {"draws": "step"}),
+    "paper": ("paper", {}),
+    "paper, zero mean": ("paper", {"mean": "zero", "draws": "trajectory"}),
+    "paper, full covariance": ("paper", {"inducing_covariance": "full", "mean": "linear"}),
+}
+
+
+@pytest.mark.parametrize("kl_weight", [1.0, 0.03])
+@pytest.mark.parametrize("name", CASES)
+def test_value_and_gradient_are_those_of_the_objective(name, kl_weight):
+    preset, options = CASES[name]
+    with double_precision():
+        config, windows, models, anchor, own = case(preset, **options)
+        assert why_not(models) is None
+        rows, problem, moving = problem_of(config, windows, models, anchor, own)
+        key = jax.random.key(3)
+        draws = draws_of(config, key, 1, len(windows.starts))
+        objective = Objective(
+            config.horizon, config.batch, config.samples, window=config.recognition_window,
+            engine="scan", draws=config.draws,
+        )  # fmt: skip
+        data = TrainingData.of(windows)
+        for restart in range(2):
+            mine, model, start = jax.tree.map(lambda leaf, r=restart: leaf[r], (own, models, anchor))
+            expected, slope = jax.value_and_grad(
+                lambda model, mine=mine: objective(model, PerRestart(data, mine), key, kl_weight)
+            )(model)
+            value, gradient = trainer.value_and_gradient(
+                problem, moving, draws, restart=restart, kl_weight=kl_weight
+            )
+            assert value == pytest.approx(float(expected), rel=1e-9)
+            slopes = rows.rows(jax.tree.map(lambda leaf: leaf[None], slope))[0]
+            np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-8 * np.abs(slopes).max())
