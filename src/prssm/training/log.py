@@ -26,6 +26,11 @@ class TrainingLog:
     objective_name: str = "ELBO"
     waited: float | None = None  # seconds for which training stood still for data from disk
 
+    @classmethod
+    def nothing(cls) -> Self:
+        """The log of a model that needed no training."""
+        return cls(np.zeros(0, dtype=np.int64), np.zeros((0, 0)), np.zeros(0), (), 0, 0.0)
+
     @property
     def diverged(self) -> int:
         return sum(outcome.startswith(DIVERGED) for outcome in self.outcomes)
@@ -41,6 +46,8 @@ class TrainingLog:
 
     def summary(self) -> str:
         """One line for a person."""
+        if not self.outcomes:
+            return "nothing was trained: a linear model of the data serves best"
         iterations = int(self.iteration[-1]) if len(self.iteration) else 0
         text = (
             f"{iterations} iterations of {len(self.outcomes)} restart(s) in {self.seconds:.1f} s, "

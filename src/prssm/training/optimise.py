@@ -7,7 +7,7 @@ resumed run is the same run.
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -23,6 +23,7 @@ from prssm.training.distributed.processes import noticing_losses
 from prssm.training.feed import Feed, PerIteration
 from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
 from prssm.training.loop import run_to_end
+from prssm.training.schedule import Schedule
 from prssm.training.session import Session
 
 CHUNK = 10  # iterations between looks at the clock, the watcher and the keyboard
@@ -44,29 +45,6 @@ class PerRestart(eqx.Module):
 
     shared: Any
     own: Any
-
-
-class Schedule(NamedTuple):
-    """How long and how fast. The step size falls along a cosine to `final_rate`; the regulariser
-    comes in linearly.
-
-    A tuple of numbers, so that another schedule needs no new compilation.
-    """
-
-    iterations: int
-    learning_rate: float
-    final_rate: float
-    warmup: int = 0  # iterations until the regulariser has its full weight
-    clip: float = np.inf  # largest norm of a gradient
-
-    def rate(self, iteration: Array) -> Array:
-        done = iteration / jnp.maximum(self.iterations, 1)
-        return self.final_rate + 0.5 * (self.learning_rate - self.final_rate) * (
-            1.0 + jnp.cos(jnp.pi * done)
-        )
-
-    def weight(self, iteration: Array) -> Array:
-        return jnp.minimum(1.0, (iteration + 1.0) / jnp.maximum(self.warmup, 1))
 
 
 def optimise(

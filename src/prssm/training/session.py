@@ -3,10 +3,11 @@ one.
 """
 
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from jax.sharding import Mesh
 
@@ -62,7 +63,9 @@ class Session:
     """`checkpoint` is a file that training rewrites every `checkpoint_seconds`; `resume` continues
     from it if there.
 
-    `mesh` holds the devices between which training is split; None is one device.
+    `mesh` holds the devices between which training is split; None is one device. `deadline` is the
+    moment (of `time.monotonic`) at which a budget of time ends. `found` is called with every model that is
+    better than those before it, while training goes on.
     """
 
     progress: Progress
@@ -70,6 +73,12 @@ class Session:
     resume: bool = False
     checkpoint_seconds: float = 30.0
     mesh: Mesh | None = None
+    deadline: float | None = None
+    found: Callable[[Any], None] = lambda model: None
+
+    def seconds_left(self) -> float | None:
+        """Of the budget, if there is one; never less than zero."""
+        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
     @classmethod
     def of(

@@ -3,7 +3,6 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 import pytest
 
 from prssm.data.record import Record
@@ -13,11 +12,20 @@ from prssm.foundation.precision import double_precision
 from prssm.models.prssm.compiled import Rows, kinds, why_not
 from prssm.models.prssm.config import DEFAULT, PAPER
 from prssm.models.prssm.elbo import Anchor, Objective, Own, Shown, TrainingData
-from prssm.models.prssm.start import Starts, stacked
-from prssm.training.optimise import OPTIMISER, PerRestart
+from prssm.models.prssm.levels import LEVELS
+from prssm.models.prssm.start import Starts
+from prssm.training.optimise import PerRestart
+from prssm.training.race import Moving
 
 ROWS = 60
-SMALL = {"latent_dim": 3, "inducing": 5, "horizon": 12, "batch": 3, "samples": 2, "recognition_window": 4}
+SMALL = {
+    "latent_dim": 3,
+    "inducing": 5,
+    "horizon": 12,
+    "batch": 3,
+    "samples": 2,
+    "recognition_window": 4,
+}
 SMALL |= {"recognition_hidden": 6, "folds": 0, "complexity": "free", "iterations": 10, "stride": 1}
 
 
@@ -37,7 +45,7 @@ def case(preset, inputs=1, outputs=2, **options):
     random = np.random.default_rng(0)
     models = jax.tree.map(
         lambda leaf: leaf + 0.1 * random.normal(size=leaf.shape),
-        Starts(config, [data]).create("free", 2),
+        Starts(config, [data]).create(LEVELS["free"], 2),
     )
     anchor = jax.tree.map(lambda leaf: leaf + 0.1 * random.normal(size=leaf.shape), models)
     rows = np.ones((2, ROWS), dtype=bool)
@@ -45,7 +53,11 @@ def case(preset, inputs=1, outputs=2, **options):
     starts = np.stack([windows.starts, windows.starts[::-1] // 2])
     steps = np.array([60.0, 50.0])
     weights = np.array([[1.0, 0.7], [3.0, 2.0], [1.0, 0.0]])
-    own = Own(Shown(jnp.asarray(rows), jnp.asarray(starts), jnp.asarray(steps)), Anchor.of(anchor), *weights)
+    own = Own(
+        Shown(jnp.asarray(rows), jnp.asarray(starts), jnp.asarray(steps)),
+        Anchor.of(anchor),
+        *weights,
+    )
     return config, windows, models, anchor, own
 
 
@@ -59,17 +71,14 @@ def problem_of(config, windows, models, anchor, own):
         **kinds(models),
     )  # fmt: skip
     problem = trainer.Problem(
-        sizes, trainer.Offsets.of(rows.begins, rows.size), np.ascontiguousarray(windows.u),
+        sizes, rows.offsets(), np.ascontiguousarray(windows.u),
         np.ascontiguousarray(windows.y), np.ascontiguousarray(windows.y_filled), part=np.array([0, 1]),
         shown=np.asarray(own.shown.rows).astype(np.uint8), starts=np.asarray(own.shown.starts),
         steps=np.asarray(own.shown.steps), anchors=rows.rows(anchor), gp_weight=np.asarray(own.gp_weight),
         anchor_precision=np.asarray(own.anchor_precision), memory_weight=np.asarray(own.memory_weight),
     )  # fmt: skip
     theta = rows.rows(models)
-    moving = trainer.Moving(
-        theta, np.zeros_like(theta), np.zeros_like(theta), np.zeros(2, np.int64), np.full(2, -1)
-    )
-    return rows, problem, moving
+    return rows, problem, Moving.begin(theta)
 
 
 def draws_of(config, key, count, starts):
@@ -112,7 +121,9 @@ def test_value_and_gradient_are_those_of_the_objective(name, kl_weight):
         )  # fmt: skip
         data = TrainingData.of(windows)
         for restart in range(2):
-            mine, model, start = jax.tree.map(lambda leaf, r=restart: leaf[r], (own, models, anchor))
+            mine, model, start = jax.tree.map(
+                lambda leaf, r=restart: leaf[r], (own, models, anchor)
+            )
             expected, slope = jax.value_and_grad(
                 lambda model, mine=mine: objective(model, PerRestart(data, mine), key, kl_weight)
             )(model)
@@ -121,4 +132,6 @@ def test_value_and_gradient_are_those_of_the_objective(name, kl_weight):
             )
             assert value == pytest.approx(float(expected), rel=1e-9)
             slopes = rows.rows(jax.tree.map(lambda leaf: leaf[None], slope))[0]
-            np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-8 * np.abs(slopes).max())
+            np.testing.assert_allclose(
+                gradient, slopes, rtol=1e-6, atol=1e-8 * np.abs(slopes).max()
+            )

@@ -17,13 +17,17 @@ from prssm.dynamics.engines.cuda.whitener import cuda_factor_and_inverse
 from prssm.dynamics.engines.native import engine as native
 from prssm.dynamics.engines.native import library as native_library
 from prssm.dynamics.engines.native import trainer
+from prssm.dynamics.engines.native.free_run import free_run
 from prssm.dynamics.engines.platform import platform
 from prssm.dynamics.rollout import adjoint_rollout, scan_rollout
 from prssm.dynamics.transition import Dynamics, Transition
 from prssm.foundation.errors import OptionError
 from prssm.gp.linalg import Factorise, factor_and_inverse
 
-compiled_trainer = trainer  # whole iterations of training; see `trainer_why_not`
+# Whole iterations of training and free runs in compiled code; see `trainer_why_not`.
+compiled_trainer = trainer
+Offsets = trainer.Offsets
+native_free_run = free_run
 
 Engine = Literal[
     "auto", "auto-single", "native", "native-single", "cuda", "cuda-single", "adjoint", "scan"

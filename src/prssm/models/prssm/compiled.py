@@ -9,7 +9,7 @@ from typing import Any, Self
 import jax
 import numpy as np
 
-from prssm.dynamics.engines.choice import trainer_why_not
+from prssm.dynamics.engines.choice import Offsets, trainer_why_not
 from prssm.dynamics.transition import IdentityMean, LinearMean, ZeroMean
 from prssm.gp.kernels import SquaredExponential
 from prssm.gp.sparse import DiagonalInducing, WhitenedInducing
@@ -56,7 +56,7 @@ class Rows:
 
     structure: Any
     shapes: list[tuple[int, ...]]
-    begins: dict[str, int]
+    begins: dict[str, int]  # by the path of the array in the tree
     size: int
 
     @classmethod
@@ -65,9 +65,13 @@ class Rows:
         leaves = jax.tree_util.tree_leaves_with_path(models)
         shapes = [tuple(leaf.shape[1:]) for _, leaf in leaves]
         ends = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)]).tolist()
-        names = [_name(jax.tree_util.keystr(path)) for path, _ in leaves]
-        begins = dict(zip(names, ends[:-1], strict=True))
+        paths = [jax.tree_util.keystr(path) for path, _ in leaves]
+        begins = dict(zip(paths, ends[:-1], strict=True))
         return cls(jax.tree.structure(models), shapes, begins, ends[-1])
+
+    def offsets(self) -> Offsets:
+        """Where the trainer finds each array."""
+        return Offsets.of({_name(path): at for path, at in self.begins.items()}, self.size)
 
     def rows(self, models: StateSpaceModel) -> np.ndarray:
         """The matrix (restarts, size) of all parameters."""

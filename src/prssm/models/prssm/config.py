@@ -129,6 +129,15 @@ class PRSSMConfig(Options):
     iterations: int | None = option(
         500, "gradient steps; none: 2000, or 4000 for long data (4000 rows or more)", minimum=0
     )
+    first_round: int = option(
+        500,
+        "iterations of all levels, after which only those go on whose held-out errors are near the best; "
+        "without levels to choose from there is one round",
+        minimum=1,
+    )
+    second_rate: float = option(
+        0.5, "step size at the start of the second round, relative to learning_rate", above=0
+    )
     learning_rate: float = option(0.05, "step size of Adam at the start", above=0)
     final_learning_rate: float = option(
         0.0005, "step size at the end, reached along a cosine", above=0

@@ -6,7 +6,7 @@ mini-batch of sub-trajectories scaled to the data set.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
@@ -51,7 +51,11 @@ class StateSpaceModel(eqx.Module):
     @property
     def correlation(self) -> Float[Array, " Dy"]:
         """Of the noise from one sample to the next."""
-        return _LARGEST_CORRELATION * jnp.tanh(self.noise_memory)
+        return self.correlation_of(jnp)
+
+    def correlation_of(self, xp: Any) -> Any:
+        """The same in another array library, such as NumPy."""
+        return _LARGEST_CORRELATION * xp.tanh(self.noise_memory)
 
     def first_state(self, y: Float[Array, "L Dy"], u: Float[Array, "L Du"]) -> tuple[Array, Array]:
         """Mean and log standard deviation of q(x_1)."""

@@ -19,9 +19,10 @@ from prssm.foundation.errors import DataError, OptionError
 from prssm.models.estimator import Estimator, Simulated
 from prssm.models.prssm.calibration import Calibration
 from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig
-from prssm.models.prssm.elbo import Anchor, Objective, Own, StateSpaceModel, TrainingData
+from prssm.models.prssm.fitting import Fitting
+from prssm.models.prssm.groups import groups_of, starts_of
 from prssm.models.prssm.held_out import Fold, folds_of
-from prssm.models.prssm.levels import Group, Level, groups_of, levels_of
+from prssm.models.prssm.levels import AUTO, levels_of
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import Trained, choose
 from prssm.models.prssm.start import Starts, blank_model
@@ -29,7 +30,6 @@ from prssm.models.prssm.stepping.stepper import Stepper
 from prssm.models.prssm.streaming import StreamWindows, check_options
 from prssm.training.checkpoint import fingerprint
 from prssm.training.log import TrainingLog
-from prssm.training.optimise import PerRestart, Schedule, optimise_all
 from prssm.training.session import Session
 
 _RUNS_AWAY = (
@@ -37,8 +37,6 @@ _RUNS_AWAY = (
     "stride: "
     "training sees no more than one horizon at a time"
 )
-# ELBO for each recorded step by which a member of the mixture may be worse than the best
-_MARGIN = 0.1
 
 
 class PRSSM(Estimator):
@@ -72,29 +70,14 @@ class PRSSM(Estimator):
             if config.scheme == "full"
             else windows.sliding(records, config.horizon)
         )
-        levels = levels_of(config.complexity, config.prior_std)
-        of_all = Starts(config, records)
-        groups = self._groups(
-            levels, folds_of(cut, records, config.folds, window=self._window), of_all
+        folds = folds_of(cut, records, config.folds, window=self._window)
+        competing = config.complexity == AUTO
+        fitting = self._prepared(
+            cut, Starts(config, records), folds, records=records if competing else ()
         )
-        starts = self._starts(of_all, groups)
-        models, log = optimise_all(
-            self._objective(cut, session),
-            starts,
-            _data(cut, groups, starts),
-            schedule=self._schedule(cut),
-            key=jax.random.key(config.seed),
-            session=session,
-            fingerprint=fingerprint(config, vars(cut).values()),
-        )
-        self._keep(
-            models,
-            log,
-            groups,
-            levels=levels,
-            steps=cut.steps,
-            records=records if config.complexity == "auto" else (),
-        )
+        key = fingerprint(config, vars(cut).values())
+        self._tell(fitting.trained, session)
+        self._keep(fitting, fitting.train(session, key, lambda now: self._tell(now, session)))
 
     def _fit_stream(self, stream: Stream, scaler: Scaler, session: Session) -> None:
         """As `_fit` with nothing held out, but the windows are read from disk; starts are made from
@@ -106,100 +89,48 @@ class PRSSM(Estimator):
         )
         self._check_structure([stream.shortest()])
         source = StreamWindows(stream, scaler, config.batch, horizon=config.horizon)
-        cut = source.like()
-        levels = levels_of(config.complexity, config.prior_std)
-        of_all = Starts(config, source.sample(config.seed))
-        groups = self._groups(levels, [], of_all)
-        starts = self._starts(of_all, groups)
+        starts = Starts(config, source.sample(config.seed))
+        fitting = self._prepared(source.like(), starts, [])
         feed = source.feed()
         try:
-            models, log = optimise_all(
-                self._objective(cut, session, drawn=True),
-                starts,
-                PerRestart(feed, _data(cut, groups, starts).own),
-                schedule=self._schedule(cut),
-                key=jax.random.key(config.seed),
-                session=session,
-                fingerprint=fingerprint(config, [stream.digest]),
-            )
+            key = fingerprint(config, [stream.digest])
+            log = fitting.train_stream(session, key, feed)
         finally:
             feed.close()
-        self._keep(models, replace(log, waited=feed.waited), groups, levels=levels, steps=cut.steps)
+        self._keep(fitting, log)
 
-    def _objective(self, cut: Windows, session: Session, drawn: bool = False) -> Objective:
-        config = self.config_
-        return Objective(
-            cut.horizon,
-            None if config.scheme == "full" else config.batch,
-            config.samples,
-            window=config.recognition_window,
-            engine=config.engine,
-            draws=config.draws,
-            likelihood=config.likelihood,
-            mesh=session.mesh,
-            drawn=drawn,
+    def _prepared(
+        self, cut: Windows, starts: Starts, folds: list[Fold], records: Sequence[Record] = ()
+    ) -> Fitting:
+        levels = levels_of(self.config_.complexity)
+        needed = any(not level.trained for level in levels)
+        groups = groups_of(
+            levels, folds, self.config_, linear_models=starts.linear_models if needed else 0
         )
-
-    def _schedule(self, cut: Windows) -> Schedule:
-        config = self.config_
-        return Schedule(
-            config.iterations,
-            config.learning_rate,
-            config.final_learning_rate,
-            warmup=round(config.kl_warmup * config.iterations),
-            clip=config.gradient_clip * cut.steps,
-        )
-
-    def _keep(
-        self,
-        models: StateSpaceModel,
-        log: TrainingLog,
-        groups: list[Group],
-        levels: list[Level],
-        steps: int,
-        records: Sequence[Record] = (),
-    ) -> None:
-        """What is kept of all that was trained."""
-        config = self.config_
-        trained = Trained(
-            models,
-            log,
+        return Fitting(
+            self.config_,
+            cut,
             groups,
-            most_members=config.members,
-            margin=_MARGIN * steps,
+            starts=starts_of(starts, groups),
             window=self._window,
-            draws=config.draws,
             records=records,
         )
-        self.level_, self.held_out_, self.calibration_, members, self.steady_ = choose(
-            trained, levels, config.seed
-        )
-        self.mixture_ = trained.mixture(members)
-        self.training_ = replace(log, kept=int(members[0]))
 
-    def _groups(self, levels: list[Level], folds: list[Fold], of_all: Starts) -> list[Group]:
-        linear_models = (
-            of_all.linear_models if any(level.name == "linear" for level in levels) else 0
-        )
-        return groups_of(
-            levels,
-            folds,
-            self.config_.restarts,
-            fold_restarts=self.config_.fold_restarts,
-            linear_models=linear_models,
-        )
+    def _tell(self, trained: Trained, session: Session) -> None:
+        """A model that can be used, while training goes on."""
 
-    def _starts(self, of_all: Starts, groups: list[Group]) -> StateSpaceModel:
-        """The restarts of all groups. Those of a fold start from what they are shown."""
-        folds = {id(group.fold): group.fold for group in groups if group.fold}
-        known = {
-            key: Starts(self.config_, fold.shown_records, of_all) for key, fold in folds.items()
-        }
-        parts = [
-            known.get(id(group.fold), of_all).create(group.level.name, group.count)
-            for group in groups
-        ]
-        return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
+    def _keep(self, fitting: Fitting, log: TrainingLog | None) -> None:
+        """What is kept of all that was trained."""
+        choice = choose(fitting.trained)
+        self.restarts_ = fitting.trained
+        self.level_ = choice.level
+        self.held_out_ = choice.held_out
+        self.calibration_ = choice.calibration
+        self.mixture_ = choice.mixture
+        self.steady_ = choice.steady
+        best = np.flatnonzero(fitting.racers == choice.members[0])
+        log = log or TrainingLog.nothing()
+        self.training_ = replace(log, kept=int(best[0]) if len(best) else log.kept)
 
     def _check_structure(self, records: list[Record]) -> None:
         config = self.config_
@@ -300,20 +231,6 @@ class PRSSM(Estimator):
         self.held_out_ = values["held_out"]
         self.steady_ = values.get("steady", True)
         self.calibration_ = Calibration(arrays["calibration"])
-
-
-def _data(cut: Windows, groups: list[Group], starts: StateSpaceModel) -> PerRestart:
-    """The data, what each restart is shown of them, and what it costs to leave its start."""
-    everything = Fold.nothing_held_out(cut)
-    each = [group for group in groups for _ in range(group.count)]
-    shown = jax.tree.map(
-        lambda *leaves: jnp.stack(leaves), *((group.fold or everything).shown for group in each)
-    )
-    weights = (
-        jnp.asarray([getattr(group.level, name) for group in each])
-        for name in ("gp_weight", "anchor_precision", "memory_weight")
-    )
-    return PerRestart(TrainingData.of(cut), Own(shown, Anchor.of(starts), *weights))
 
 
 def _shaped(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -1,76 +1,116 @@
-"""How complex a model the data support: the same training at five levels; `selection` chooses
-between them.
+"""How complex a model the data support: the same training at several levels; `selection` chooses between them.
 
-Errors of real recordings are correlated in time, so that the likelihood counts the same evidence
-many times over and the ELBO prefers too complex a model. Errors on stretches that training has not
-seen do not lie.
+Errors of real recordings are correlated in time, so that the likelihood counts the same evidence many times over and the
+ELBO prefers too complex a model. Errors on stretches that training has not seen do not lie.
+
+A level owns all that makes it different: where its restarts start, how many there are, what leaving the start costs, and
+which restarts may be mixed. A new one is a class here and a line in `LEVELS`.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from __future__ import annotations
 
-from prssm.models.prssm.held_out import Fold
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from prssm.models.prssm.elbo import StateSpaceModel
+    from prssm.models.prssm.start import Starts
+
+AUTO = "auto"  # all levels, and the data choose
 
 
-class Level(NamedTuple):
-    """What training at one level costs (weights of the GP's KL and of the prior around the start),
-    and its noise.
+class Level(ABC):
+    """One level; subclasses say where it starts."""
+
+    name: ClassVar[str]
+    trained: ClassVar[bool] = True
+    gp_weight: ClassVar[float] = 1.0  # of the GP's KL
+    held: ClassVar[bool] = False  # near its start, by a prior around it
+    memory_weight: ClassVar[float] = 0.0  # 1: the noise is correlated in time
+
+    @abstractmethod
+    def start(self, starts: Starts, restart: int, rng: np.random.Generator) -> StateSpaceModel:
+        """Restart number `restart`; override with one of the ways that `starts` offers."""
+
+    def restarts(self, asked: int, linear_models: int) -> int:
+        """How many restarts are trained where so many were asked for."""
+        return asked
+
+    def anchor_precision(self, prior_std: float) -> float:
+        """Of the prior around the start; 0 is none."""
+        return 1.0 / prior_std**2 if self.held else 0.0
+
+    def margin(self, usual: float) -> float:
+        """By how much ELBO a member of the mixture may be worse than the best one."""
+        return usual
+
+
+class Linear(Level):
+    """A linear model of the data as it is: no GP, nothing to train."""
+
+    name = "linear"
+    trained = False
+
+    def start(self, starts: Starts, restart: int, rng: np.random.Generator) -> StateSpaceModel:
+        return starts.linear_model(restart, rng, with_gp=False)
+
+    def restarts(self, asked: int, linear_models: int) -> int:
+        """One for each order: a linear model has one optimum."""
+        return min(linear_models, asked)
+
+    def margin(self, usual: float) -> float:
+        """All orders are kept: the ELBO would prefer the larger one."""
+        return np.inf
+
+
+class Held(Level):
+    """A prior holds mean, emission and recognition model near a linear model; the GP learns the rest."""
+
+    name = "held"
+    held = True
+
+    def start(self, starts: Starts, restart: int, rng: np.random.Generator) -> StateSpaceModel:
+        return starts.linear_model(restart, rng)
+
+    def restarts(self, asked: int, linear_models: int) -> int:
+        """Half as many: restarts that are held near the same start differ little."""
+        return (asked + 1) // 2
+
+
+class HeldCorrelated(Held):
+    """The same with noise that is correlated in time."""
+
+    name = "held-correlated"
+    memory_weight = 1.0
+
+
+class Free(Level):
+    """As in the paper, from a random walk.
+
+    From there training finds far better optima of strongly nonlinear systems than from the best linear model.
     """
 
-    name: str
-    gp_weight: float
-    anchor_precision: float
-    memory_weight: float = 0.0  # 1: the noise is correlated in time
+    name = "free"
+
+    def start(self, starts: Starts, restart: int, rng: np.random.Generator) -> StateSpaceModel:
+        return starts.random_walk(rng)
 
 
-def levels_of(complexity: str, prior_std: float) -> list[Level]:
-    """The levels that are trained, from the simplest to the most complex."""
-    near = 1.0 / prior_std**2
-    every = [
-        Level("linear", 1e3, 1e3 * near),
-        Level("held", 1.0, near),
-        Level("held-correlated", 1.0, near, memory_weight=1.0),
-        Level("free", 1.0, 0.0),
-        Level("correlated", 1.0, 0.0, memory_weight=1.0),
-    ]
-    return every if complexity == "auto" else [level for level in every if level.name == complexity]
+class Correlated(Free):
+    """The same with noise that is correlated in time."""
+
+    name = "correlated"
+    memory_weight = 1.0
 
 
-@dataclass(frozen=True, eq=False)
-class Group:
-    """Restarts of one level, on all data or on what one fold shows."""
-
-    level: Level
-    fold: Fold | None
-    restarts: slice
-
-    @property
-    def count(self) -> int:
-        return self.restarts.stop - self.restarts.start
+# From the simplest to the most complex.
+LEVELS: dict[str, Level] = {
+    level.name: level for level in (Linear(), Held(), HeldCorrelated(), Free(), Correlated())
+}
 
 
-def groups_of(
-    levels: Sequence[Level],
-    folds: Sequence[Fold],
-    restarts: int,
-    fold_restarts: int,
-    linear_models: int,
-) -> list[Group]:
-    """Who is trained: for each level all data and each fold.
-
-    A linear model has one optimum, so one restart finds each of them; restarts that are held near
-    the same start differ little, so half as many of them are enough.
-    """
-    groups: list[Group] = []
-    end = 0
-    for level in levels:
-        for fold in [None, *folds]:
-            count = restarts if fold is None else min(restarts, fold_restarts)
-            if level.name == "linear":
-                count = min(linear_models, restarts)
-            elif level.anchor_precision > 0.0:
-                count = (count + 1) // 2
-            groups.append(Group(level, fold, slice(end, end + count)))
-            end += count
-    return groups
+def levels_of(complexity: str) -> list[Level]:
+    """The levels that the option names."""
+    return list(LEVELS.values()) if complexity == AUTO else [LEVELS[complexity]]

@@ -1,128 +1,100 @@
 """Free runs of a mixture of trained PR-SSMs: every member has its share of the trajectories."""
 
-from functools import partial
-
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
 
 from prssm.data.record import Record
-from prssm.dynamics.engines.choice import conditioned, rollout
+from prssm.dynamics.engines.choice import Engine
 from prssm.foundation.errors import DataError
 from prssm.models.estimator import Simulated
-from prssm.models.prssm.elbo import Draws, StateSpaceModel, one_function_each
+from prssm.models.prssm.elbo import Draws, StateSpaceModel
+from prssm.models.prssm.free_run import FreeRuns
 
 
 class Mixture(eqx.Module):
     """Members of equal weight, the best one first."""
 
     models: StateSpaceModel  # arrays lead with the members
-    # first samples that the recognition model reads; 0 without one
+    # First samples that the recognition model reads; 0 without one.
     window: int = eqx.field(static=True)
     draws: Draws = eqx.field(static=True)
+    engine: Engine = eqx.field(static=True, default="auto")
 
-    def run(self, u: np.ndarray, y_start: np.ndarray, count: int, seed: int) -> Simulated:
-        """A free run of `count` trajectories over scaled inputs (T, Du)."""
+    def run(
+        self, u: np.ndarray, y_start: np.ndarray, count: int, seed: int, *, quick: bool = False
+    ) -> Simulated:
+        """A free run of `count` trajectories over scaled inputs (T, Du).
+
+        `quick` runs in single precision and gives no samples and no states.
+        """
         means, log_stds = self.first_states(u, y_start)
-        share = -(-count // len(means))
-        runs = _free_runs(
-            self.models,
-            means,
-            log_stds,
-            u=u,
-            key=jax.random.key(seed),
-            count=share,
-            draws=self.draws,
-        )
-        states, outputs, drawn, noise_var = (np.asarray(part) for part in runs)
-        # (T, Dy, members * share)
-        outputs, drawn = (np.concatenate(list(part), axis=2) for part in (outputs, drawn))
-        # members take turns
+        members = len(means)
+        share = -(-count // members)
+        kind = np.float32 if quick else np.float64
+        runs = FreeRuns(self.models, self.draws, self.engine)
+        outputs = np.empty((len(u), self.models.log_output_std.shape[1], members * share), kind)
+        states = np.empty((0, 0, 0)) if quick else np.empty((len(u), means.shape[1], share))
+        for index in range(members):
+            rng = np.random.default_rng([seed, index])
+            first = means[index][:, None]
+            spread = np.exp(log_stds[index])[:, None]
+            x1 = first + spread * rng.standard_normal((len(first), share))
+            mine = slice(index * share, (index + 1) * share)
+            for block in runs.member(index, u, x1.astype(kind), rng=rng, kind=kind):
+                rows = slice(block.begin, block.begin + len(block.outputs))
+                outputs[rows, :, mine] = block.outputs
+                if index == 0 and not quick:  # members need not agree on what their states mean
+                    states[rows] = block.states
+        noise_var = np.exp(2.0 * np.asarray(self.models.log_output_std)).mean(axis=0)
+        mean = outputs.mean(axis=2, dtype=np.float64)
+        std = np.sqrt(outputs.var(axis=2, ddof=1, dtype=np.float64) + noise_var)
+        if quick:
+            return Simulated(mean, std)
+        drawn = outputs + self._noise(outputs.shape, share, seed)
+        # Members take turns.
         shown = np.random.default_rng(seed).permutation(drawn.shape[2])[:count]
-        best = states[0]  # members need not agree on what their states mean
         return Simulated(
-            mean=outputs.mean(axis=2),
-            std=np.sqrt(outputs.var(axis=2, ddof=1) + noise_var.mean(axis=0)),
+            mean=mean,
+            std=std,
             samples=np.transpose(drawn[:, :, shown], (2, 0, 1)),
-            state_mean=best.mean(axis=2),
-            state_std=best.std(axis=2, ddof=1),
+            state_mean=states.mean(axis=2),
+            state_std=states.std(axis=2, ddof=1),
         )
 
-    def first_states(self, u: np.ndarray, y_start: np.ndarray) -> tuple[Array, Array]:
+    def _noise(self, shape: tuple[int, ...], share: int, seed: int) -> np.ndarray:
+        """Sensor noise (T, Dy, trajectories) of each member's own size and memory."""
+        white = np.random.default_rng([seed, 2**31]).standard_normal(shape)
+        memory, std = (
+            np.repeat(np.asarray(part).T, share, axis=1)
+            for part in (
+                self.models.correlation_of(np),
+                np.exp(np.asarray(self.models.log_output_std)),
+            )
+        )
+        if memory.any():
+            fresh = np.sqrt(1.0 - memory**2)
+            for t in range(1, len(white)):
+                white[t] = memory * white[t - 1] + fresh * white[t]
+        return std * white
+
+    def first_states(self, u: np.ndarray, y_start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """q(x_1) of every member; the prior N(0, I) where there is no recognition model or nothing
         was measured.
         """
         if self.window == 0 or np.isnan(y_start).all():
-            blank = jnp.zeros_like(self.models.transition.log_process_std)
+            blank = np.zeros(self.models.transition.log_process_std.shape)
             return blank, blank
         if len(y_start) < self.window:
             raise DataError(
                 f"a simulation starts from {self.window} samples, the record has {len(y_start)}"
             )
         filled = Record(u[: self.window], y_start[: self.window]).outputs_filled()
-        return _first_states(self.models, filled, u[: self.window])
-
-
-@jax.jit
-def _first_states(models: StateSpaceModel, y: Array, u: Array) -> tuple[Array, Array]:
-    return jax.vmap(lambda model: model.first_state(y, u))(models)
-
-
-@partial(jax.jit, static_argnames=("count", "draws"))
-def _free_runs(
-    models: StateSpaceModel,
-    means: Array,
-    log_stds: Array,
-    u: Array,
-    key: PRNGKeyArray,
-    count: int,
-    draws: Draws,
-) -> tuple[Array, Array, Array, Array]:
-    """States, noise-free outputs, drawn measurements of `count` trajectories of each member
-    (members, T, D, count), and the variances of the sensors' noise (members, D).
-    """
-    keys = jax.random.split(key, len(means))
-    return jax.vmap(lambda *member: _free_run(*member, u, count, draws))(
-        models, means, log_stds, keys
-    )
-
-
-def _free_run(
-    model: StateSpaceModel,
-    mean: Array,
-    log_std: Array,
-    key: PRNGKeyArray,
-    u: Array,
-    count: int,
-    draws: Draws,
-) -> tuple[Array, Array, Array, Array]:
-    key_state, key_eps, key_noise, key_function = jax.random.split(key, 4)
-    x1 = mean[:, None] + jnp.exp(log_std)[:, None] * jax.random.normal(
-        key_state, (len(mean), count)
-    )
-    eps = jax.random.normal(key_eps, (len(u), len(mean), count))
-    inputs = jnp.broadcast_to(u[:, :, None], (*u.shape, count))
-    dynamics = conditioned(model.transition)
-    if draws == "trajectory":
-        dynamics = one_function_each(dynamics, key_function, count)
-    states = rollout(dynamics, x1, inputs, eps=eps)
-    outputs = model.emission(states, inputs)
-    noise_std = jnp.exp(model.log_output_std)
-    noise = noise_std[:, None] * _unit_noise(model.correlation, outputs.shape, key_noise)
-    return states, outputs, outputs + noise, noise_std**2
-
-
-def _unit_noise(
-    correlation: Array, shape: tuple[int, ...], key: PRNGKeyArray
-) -> Float[Array, "T Dy N"]:
-    """Gaussian noise of unit variance, correlated from one step to the next."""
-    white = jax.random.normal(key, shape)
-    memory = correlation[:, None]
-
-    def step(before: Array, fresh: Array) -> tuple[Array, Array]:
-        now = memory * before + jnp.sqrt(1.0 - memory**2) * fresh
-        return now, now
-
-    return jnp.concatenate([white[:1], jax.lax.scan(step, white[0], white[1:])[1]])
+        members = len(self.models.log_output_std)
+        recognitions = [
+            jax.tree.map(lambda leaf, at=at: np.asarray(leaf)[at], self.models.recognition)
+            for at in range(members)
+        ]
+        moments = [one(filled, u[: self.window], xp=np) for one in recognitions]
+        means, log_stds = (np.stack(part) for part in zip(*moments, strict=True))
+        return means, log_stds

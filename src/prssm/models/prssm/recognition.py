@@ -5,6 +5,8 @@ states that the sensors show start at the first measurement, so that an untraine
 begins in the right place.
 """
 
+from typing import Any
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -74,14 +76,15 @@ class Recognition(eqx.Module):
         )
 
     def __call__(
-        self, y: Float[Array, "L Dy"], u: Float[Array, "L Du"]
+        self, y: Float[Array, "L Dy"], u: Float[Array, "L Du"], xp: Any = jnp
     ) -> tuple[Float[Array, " Dx"], Float[Array, " Dx"]]:
-        """Mean and log standard deviation of the first state."""
-        sample = jnp.concatenate([y.ravel(), u.ravel()])
-        hidden = jnp.tanh(self.hidden_weight @ sample + self.hidden_bias)
-        mean = (self.mean_weight @ hidden).at[: self.shown].add(y[0, : self.shown])
+        """Mean and log standard deviation of the first state; `xp=numpy` computes without JAX."""
+        sample = xp.concatenate([y.ravel(), u.ravel()])
+        hidden = xp.tanh(self.hidden_weight @ sample + self.hidden_bias)
+        mean = self.mean_weight @ hidden
+        mean = mean + xp.concatenate([y[0, : self.shown], xp.zeros(len(mean) - self.shown)])
         if self.direct is not None:
-            mean += self.direct @ sample + self.direct_bias
+            mean = mean + self.direct @ sample + self.direct_bias
         return mean, self.log_std_weight @ hidden + self.log_std_bias
 
 

@@ -1,39 +1,36 @@
-"""What is kept of all that was trained: a level by its held-out errors, its members by their ELBO,
-a calibrated band.
-"""
+"""What is kept of all that was trained: levels by their held-out errors, members by their ELBO, a calibrated band."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import jax
 import numpy as np
 
 from prssm.data.record import Record
+from prssm.dynamics.engines.choice import Engine
 from prssm.foundation.errors import TrainingError
 from prssm.linear.order import as_good
 from prssm.models.prssm.calibration import Calibration
-from prssm.models.prssm.elbo import Draws, StateSpaceModel
-from prssm.models.prssm.levels import Group, Level
+from prssm.models.prssm.compiled import Rows
+from prssm.models.prssm.elbo import Draws
+from prssm.models.prssm.groups import Group
+from prssm.models.prssm.levels import Level
 from prssm.models.prssm.mixture import Mixture
-from prssm.training.log import TrainingLog
 
-# levels whose held-out errors are this close to the smallest, relative to it, are mixed
+# Levels whose held-out errors are this close to the smallest, relative to it, are mixed.
 NEAR = 0.05
-# trajectories of a free run over a held-out stretch, and rows of it at most
+# Trajectories of a free run over a held-out stretch, and rows of it at most.
 _SAMPLES = 200
 _STRETCH = 3000
-# times the error of a constant: a final model that errs more on what it was trained on has run away
+# Times the error of a constant: a final model that errs more on its own training data is lost.
 _LOST = 1.5
-# of the longest record, over which that is looked at, and trajectories
+# Rows of the longest record over which that is looked at, and trajectories.
 _ROWS = 20_000
 _FEW = 50
 
 
 class HeldOut(NamedTuple):
-    """Errors (rows, Dy) of one level's free runs over all held-out stretches, and the deviations of
-    their bands.
-    """
+    """Free runs over all held-out stretches: errors (rows, Dy) of each, and the deviations of their bands."""
 
     errors: list[np.ndarray]
     stds: list[np.ndarray]
@@ -60,68 +57,158 @@ class HeldOut(NamedTuple):
         error = np.concatenate(self.errors)
         return float(np.mean((np.abs(error) < 2.0 * np.concatenate(self.stds))[~np.isnan(error)]))
 
+    def scores(self) -> dict[str, float]:
+        """For a report and the model file."""
+        return {"typical": self.typical, "rmse": self.rmse, "inside": self.inside}
+
 
 def mixed(parts: Sequence[HeldOut]) -> HeldOut:
-    """The same stretches predicted by a mixture of levels with equal weights: the law of total
-    variance.
-    """
-    errors = [np.mean(runs, axis=0) for runs in zip(*(part.errors for part in parts), strict=True)]
+    """The same stretches predicted by a mixture of levels with equal weights: the law of total variance."""
+    runs = list(zip(*(part.errors for part in parts), strict=True))
+    bands = list(zip(*(part.stds for part in parts), strict=True))
+    errors = [np.mean(run, axis=0) for run in runs]
     stds = [
-        np.sqrt(np.mean(np.square(stds), axis=0) + np.var(runs, axis=0))
-        for runs, stds in zip(
-            zip(*(part.errors for part in parts), strict=True),
-            zip(*(part.stds for part in parts), strict=True),
-            strict=True,
-        )
+        np.sqrt(np.mean(np.square(band), axis=0) + np.var(run, axis=0))
+        for run, band in zip(runs, bands, strict=True)
     ]
     return HeldOut(errors, stds)
 
 
-class Choice(NamedTuple):
-    """The name of the level or levels, held-out scores of all levels and of the choice, where there
-    are any, the band's factor, the members' indices, and whether they stay with the longest
-    training record.
-    """
+class Stage(NamedTuple):
+    """All restarts at the end of a round: parameters (restarts, size) and ELBOs, NaN where one was lost."""
 
-    level: str
-    held_out: dict[str, dict[str, float]]
-    calibration: Calibration
+    theta: np.ndarray
+    objective: np.ndarray
+
+
+class Candidate(NamedTuple):
+    """A level as it was after a round, and how its folds' models did where they had not been trained."""
+
+    level: Level
+    round: int
+    held_out: HeldOut
+
+
+class Kept(NamedTuple):
+    """Restarts as they were after a round."""
+
+    round: int
     members: np.ndarray
-    steady: bool
+
+
+class Choice(NamedTuple):
+    """What is kept, and why."""
+
+    level: str  # the names of the chosen levels, joined
+    held_out: dict[
+        str, dict[str, float]
+    ]  # scores of all levels and of the choice, where there are any
+    calibration: Calibration
+    mixture: Mixture
+    members: np.ndarray  # indices of the restarts
+    steady: bool  # whether they stay with the longest training record
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """All restarts with what is needed to run them."""
+    """All restarts with what is needed to run and to judge them: `PRSSM.restarts_` after a fit.
 
-    models: StateSpaceModel  # arrays lead with the restarts
-    log: TrainingLog
+    `stages` holds them after each round of training. `held_out(level, round)` runs the models of every fold over what
+    they have not seen; `mixture(round, members)` is a model to simulate with.
+    """
+
+    rows: Rows
     groups: Sequence[Group]
     most_members: int
     margin: float  # of the ELBO, by which a member may be worse than the best
     window: int
     draws: Draws
-    # the training data, where final models are asked to stay with them
+    engine: Engine
+    seed: int
+    # The training data, where final models are asked to stay with them.
     records: Sequence[Record] = ()
+    stages: list[Stage] = field(default_factory=list)
+    # In which rounds each restart was trained, (rounds, restarts).
+    active: list[np.ndarray] = field(default_factory=list)
+    _runs: dict[tuple[str, int], HeldOut] = field(default_factory=dict)
 
-    def members(self, group: Group) -> np.ndarray:
-        # Linear models of all orders are kept: the ELBO would prefer the larger one (see `levels`).
-        margin = np.inf if group.level.name == "linear" else self.margin
-        found = self.log.best(self.most_members, group.restarts, margin)
+    @property
+    def levels(self) -> list[Level]:
+        return list(dict.fromkeys(group.level for group in self.groups))
+
+    def add(self, stage: Stage, active: np.ndarray) -> None:
+        """The restarts after one more round, of which those with these indices were trained."""
+        self.stages.append(stage)
+        self.active.append(active)
+
+    def members(self, group: Group, number: int) -> np.ndarray:
+        """The best restarts of a group after a round, best first."""
+        found = group.restarts
+        if group.level.trained:
+            objective = self.stages[number].objective
+            found = found[np.isfinite(objective[found])]
+            found = found[np.argsort(-objective[found], kind="stable")][: self.most_members]
+            least = objective[found[:1]] - group.level.margin(self.margin)
+            found = found[objective[found] >= least] if len(found) else found
         if not len(found):
             raise TrainingError(
                 f"all {group.count} restarts of level {group.level.name!r} diverged; try a smaller "
-                f"learning_rate, a shorter horizon, more restarts or fewer latent dimensions"
+                "learning_rate, a shorter horizon, more restarts or fewer latent dimensions"
             )
+        return found[: self.most_members]
+
+    def final(self, level: Level, number: int) -> np.ndarray:
+        """Members of this level that were trained on all data."""
+        return self.members(self._of(level)[0], number)
+
+    def _of(self, level: Level) -> list[Group]:
+        return [group for group in self.groups if group.level is level]
+
+    def mixture(self, number: int, members: np.ndarray) -> Mixture:
+        """Some restarts as they were after a round."""
+        return self.mixture_of([Kept(number, members)])
+
+    def mixture_of(self, parts: Sequence[Kept]) -> Mixture:
+        """Restarts of several rounds."""
+        theta = np.concatenate([self.stages[part.round].theta[part.members] for part in parts])
+        return Mixture(self.rows.models(theta), self.window, self.draws, engine=self.engine)
+
+    def held_out(self, level: Level, number: int) -> HeldOut:
+        """Free runs over the stretches that the members of each fold have not seen."""
+        known = (level.name, number)
+        if known not in self._runs:
+            self._runs[known] = self._held_out(level, number)
+        return self._runs[known]
+
+    def _held_out(self, level: Level, number: int) -> HeldOut:
+        errors = []
+        stds = []
+        for group in self._of(level):
+            if group.fold is None:
+                continue
+            mixture = self.mixture(number, self.members(group, number))
+            for whole in group.fold.held_out_records:
+                record = whole[:_STRETCH]
+                y_start = record.y[: self.window]
+                run = mixture.run(record.u, y_start, _SAMPLES, self.seed, quick=True)
+                # A run that is lost is no missing measurement: its error has no limit.
+                errors.append(record.y - np.where(np.isfinite(run.mean), run.mean, np.inf))
+                stds.append(run.std)
+        return HeldOut(errors, stds)
+
+    def candidates(self) -> list[Candidate]:
+        """Every level after every round in which it was trained; one that is not trained, once."""
+        found = []
+        for level in self.levels:
+            mine = np.concatenate([group.restarts for group in self._of(level)])
+            rounds = [
+                number for number, active in enumerate(self.active) if np.isin(mine, active).any()
+            ]
+            for number in rounds or [0]:
+                found.append(Candidate(level, number, self.held_out(level, number)))
         return found
 
-    def final(self, level: Level) -> np.ndarray:
-        """Members of this level that were trained on all data."""
-        return self.members(
-            next(group for group in self.groups if group.level == level and group.fold is None)
-        )
-
-    def steady(self, members: np.ndarray, seed: int) -> np.ndarray:
+    def steady(self, members: np.ndarray, number: int) -> np.ndarray:
         """Those that do not run away over the longest record.
 
         Sub-trajectories and held-out stretches may be shorter than that, so neither the ELBO nor
@@ -131,34 +218,25 @@ class Trained:
             return members
         longest = max(self.records, key=len)[:_ROWS]
         limit = _LOST * np.nanstd(np.concatenate([record.y for record in self.records]), axis=0)
+        y_start = longest.y[: self.window]
         runs = [
-            self.mixture(members[[at]]).run(longest.u, longest.y[: self.window], _FEW, seed).mean
+            self.mixture(number, members[[at]]).run(longest.u, y_start, _FEW, self.seed, quick=True)
             for at in range(len(members))
         ]
-        return members[[_stays(longest.y, run, limit) for run in runs]]
-
-    def mixture(self, members: np.ndarray) -> Mixture:
-        return Mixture(
-            jax.tree.map(lambda array: array[members], self.models), self.window, self.draws
-        )
-
-    def held_out(self, level: Level, seed: int) -> HeldOut:
-        """Free runs over the stretches that the members of each fold have not seen."""
-        errors = []
-        stds = []
-        for group in self.groups:
-            if group.level != level or group.fold is None:
-                continue
-            mixture = self.mixture(self.members(group))
-            for record in (whole[:_STRETCH] for whole in group.fold.held_out_records):
-                run = mixture.run(record.u, record.y[: self.window], _SAMPLES, seed)
-                # A run that is lost is no missing measurement: its error has no limit.
-                errors.append(record.y - np.where(np.isfinite(run.mean), run.mean, np.inf))
-                stds.append(run.std)
-        return HeldOut(errors, stds)
+        return members[[_stays(longest.y, run.mean, limit) for run in runs]]
 
 
-def choose(trained: Trained, levels: Sequence[Level], seed: int) -> Choice:
+def best_rounds(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Each level after the round that did best on held-out data; the last one where nothing was held out."""
+    found: dict[str, Candidate] = {}
+    for one in candidates:
+        best = found.get(one.level.name)
+        if best is None or not one.held_out.errors or one.held_out.typical < best.held_out.typical:
+            found[one.level.name] = one
+    return list(found.values())
+
+
+def choose(trained: Trained) -> Choice:
     """A mixture of all levels that are as good as the best on held-out data.
 
     A level that is worse alone stays out even where the mixture with it errs less: there all models
@@ -167,54 +245,44 @@ def choose(trained: Trained, levels: Sequence[Level], seed: int) -> Choice:
     of all levels have. Without held-out data: the second of several levels, which stays near its
     linear start.
     """
-    held_out = [trained.held_out(level, seed) for level in levels]
-    members = [trained.steady(trained.final(level), seed) for level in levels]
+    entered = best_rounds(trained.candidates())
+    members = [trained.steady(trained.final(one.level, one.round), one.round) for one in entered]
     steady = any(len(found) for found in members)
     errors = [
-        result.typical if len(found) or not steady else np.inf
-        for result, found in zip(held_out, members, strict=True)
+        one.held_out.typical if len(found) or not steady else np.inf
+        for one, found in zip(entered, members, strict=True)
     ]
-    chosen = as_good(errors, NEAR) or [min(1, len(levels) - 1)]
-    name = "+".join(levels[index].name for index in chosen)
-    result = mixed([held_out[index] for index in chosen])
-    scored = [(level.name, found) for level, found in zip(levels, held_out, strict=True)] + [
-        (name, result)
-    ]
-    scores = {
-        name: {"typical": found.typical, "rmse": found.rmse, "inside": found.inside}
-        for name, found in scored
-        if np.isfinite(found.rmse)
-    }
-    calibration = (
-        Calibration.fit(*result)
-        if result.errors
-        else Calibration.none(trained.models.log_output_std.shape[1])
-    )
+    chosen = as_good(errors, NEAR) or [min(1, len(entered) - 1)]
+    name = "+".join(entered[index].level.name for index in chosen)
+    result = mixed([entered[index].held_out for index in chosen])
+    scored = [(one.level.name, one.held_out) for one in entered] + [(name, result)]
+    scores = {name: found.scores() for name, found in scored if np.isfinite(found.rmse)}
     kept = [
-        members[index] if len(members[index]) else trained.final(levels[index]) for index in chosen
+        Kept(one.round, found if len(found) else trained.final(one.level, one.round))
+        for one, found in ((entered[index], members[index]) for index in chosen)
     ]
+    ordered = _with_equal_weights(kept)
+    mixture = trained.mixture_of(ordered)
+    outputs = mixture.models.log_output_std.shape[1]
     return Choice(
-        name,
-        scores,
-        calibration,
-        members=_with_equal_weights(kept),
+        level=name,
+        held_out=scores,
+        calibration=Calibration.fit(*result) if result.errors else Calibration.none(outputs),
+        mixture=mixture,
+        members=np.concatenate([part.members for part in ordered]),
         steady=all(len(members[index]) for index in chosen),
     )
 
 
 def _stays(y: np.ndarray, run: np.ndarray, limit: np.ndarray) -> bool:
-    """Whether each output's root mean square error is below its limit; one that was never measured
-    says nothing.
-    """
-    # whose square is finite
+    """Whether each output's root mean square error is below its limit; one that was never measured says nothing."""
+    # Far away, but so that its square is finite.
     distance = np.minimum(np.abs(y - np.where(np.isfinite(run), run, np.inf)), 1e100)
     error = np.where(np.isnan(y), 0.0, distance)
     return bool(np.all(np.sum(error**2, axis=0) <= limit**2 * np.sum(~np.isnan(y), axis=0)))
 
 
-def _with_equal_weights(levels: Sequence[np.ndarray]) -> np.ndarray:
-    """Members of all levels, the most complex one's best first. A level with fewer members repeats
-    them.
-    """
-    most = max(len(members) for members in levels)
-    return np.concatenate([np.resize(members, most) for members in reversed(levels)])
+def _with_equal_weights(levels: Sequence[Kept]) -> list[Kept]:
+    """Members of all levels, the most complex one's best first. A level with fewer members repeats them."""
+    most = max(len(part.members) for part in levels)
+    return [Kept(part.round, np.resize(part.members, most)) for part in reversed(levels)]

@@ -17,6 +17,7 @@ from prssm.gp.sparse import DiagonalInducing, Inducing, SparseGP, WhitenedInduci
 from prssm.models.prssm.config import PRSSMConfig
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import build_emission
+from prssm.models.prssm.levels import Level
 from prssm.models.prssm.linear_start import Limits, LinearStart, spread_out
 from prssm.models.prssm.recognition import Recognition
 
@@ -26,9 +27,7 @@ _NO_SIGNAL = 1e-4  # signal deviation of a GP that plays no part
 class Starts:
     """Restarts on some records at any level; restart r is the same whatever the number of restarts.
 
-    The levels that stay near their start begin with a linear model of the data. The free one begins
-    with a random walk: from there training finds far better optima of strongly nonlinear systems
-    than from the best linear model.
+    A level (see `levels`) takes one of the ways to start that this offers.
     """
 
     def __init__(
@@ -64,25 +63,30 @@ class Starts:
         """How many there are to start from; a random start is one of them."""
         return 1 if self.config.start == "random" else len(self.limits)
 
-    def create(self, level: str, count: int) -> StateSpaceModel:
+    def create(self, level: Level, count: int) -> StateSpaceModel:
         """`count` restarts of one level, stacked."""
         rngs = [np.random.default_rng([self.config.seed, restart]) for restart in range(count)]
         return stacked([self._one(level, restart, rng) for restart, rng in enumerate(rngs)])
 
-    def _one(self, level: str, restart: int, rng: np.random.Generator) -> StateSpaceModel:
+    def _one(self, level: Level, restart: int, rng: np.random.Generator) -> StateSpaceModel:
         if self.config.start == "random":
             return random_model(self.config, *self.sizes, rng)
-        if level in ("free", "correlated"):
-            walk = LinearStart.random_walk(
-                self.config.latent_dim, *self.sizes, self.config.recognition_window
-            )
-            return linear_model(self.config, walk, rng)
-        config = (
-            self.config.replace(signal_std=_NO_SIGNAL, z_mean_std=0.0)
-            if level == "linear"
-            else self.config
-        )
+        return level.start(self, restart, rng)
+
+    def linear_model(
+        self, restart: int, rng: np.random.Generator, with_gp: bool = True
+    ) -> StateSpaceModel:
+        """A linear model of the data, restart by restart of another order, with or without a GP on top."""
+        config = self.config
+        if not with_gp:
+            config = config.replace(signal_std=_NO_SIGNAL, z_mean_std=0.0)
         return linear_model(config, self.linear[restart % len(self.linear)], rng)
+
+    def random_walk(self, rng: np.random.Generator) -> StateSpaceModel:
+        """A state that stays where it is, with a GP that is to learn the rest."""
+        window = self.config.recognition_window
+        walk = LinearStart.random_walk(self.config.latent_dim, *self.sizes, window)
+        return linear_model(self.config, walk, rng)
 
 
 def stacked(trees: Sequence[Any]) -> Any:

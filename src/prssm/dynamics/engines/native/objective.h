@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "covariance.h"
+#include "functions.h"
 #include "gradients.h"
 #include "layout.h"
 #include "likelihood.h"
@@ -24,20 +24,12 @@ class Objective {
  public:
   // `workers` threads share the trajectories of this one restart.
   Objective(const Sizes& n, const Offsets& at, int64_t workers)
-      : n_(n), at_(at), workers_(workers), shape_{n.dx, n.du, n.points, n.per_step != 0, n.per_step == 0, false},
+      : n_(n), at_(at), workers_(workers), functions_(n, at), shape_(functions_.shape),
         kernel_(chosen_kernel<S>()), blocks_((n.trajectories() + kernel_.lanes - 1) / kernel_.lanes),
         recognition_(n, at), likelihood_(n, at), first_rows_(n.batch), x1_(n.dx * n.trajectories()),
         inputs_(n.steps * n.du * n.trajectories()), states_(n.steps * n.dx * n.trajectories()), g_states_(states_.size()),
         g_x1_(x1_.size()), rho_(n.dy), g_rho_(n.dy) {
-    for (int64_t d = 0; d < n.dx; ++d) covariance_.emplace_back(n.points, n.din());
-    const int64_t square = n.dx * n.points * n.points;
-    m_.resize(n.dx * n.points), V_.resize(square);
-    if (shape_.own_mean) v_.resize(n.dx * n.points * n.trajectories()), g_v_.resize(v_.size());
-    given_.zeta.resize(n.dx * n.points * n.din()), given_.precision.resize(n.dx * n.din()), given_.variance.resize(n.dx);
-    given_.white.resize(square), given_.weight.resize(n.dx * n.din()), given_.bias.resize(n.dx);
-    given_.process_var.resize(n.dx);
-    if (!shape_.own_mean) given_.mean.resize(n.dx * n.points), given_.spread.resize(square);
-    if (shape_.own_mean) m_g_.resize(m_.size()), V_g_.resize(square);
+    if (shape_.own_mean) g_v_.resize(functions_.v.size()), m_g_.resize(functions_.m.size()), V_g_.resize(functions_.V.size());
   }
 
   // Not finite where the restart is lost. `g` (size) is overwritten.
@@ -46,13 +38,13 @@ class Objective {
     std::fill(g, g + at_.size, 0.0);
     for (int64_t b = 0; b < n_.batch; ++b) first_rows_[b] = own.starts[draw.windows[b]];
     const double scale = n_.full ? 1.0 : own.steps / static_cast<double>(n_.batch * n_.steps);
-    if (!condition(theta)) return NAN;
+    if (!functions_.condition(theta)) return NAN;
     recognition_.run(theta, data, first_rows_.data());
     likelihood_.read(data, own, first_rows_.data());
     read_inputs(data);
     start(draw);
-    draw_functions(draw);
-    const PackedModel<S> packed(shape_, given_);
+    functions_.draw(draw.function);
+    const PackedModel<S> packed(shape_, functions_.given);
     const Model<S> model = packed.model();
     Run<S> run = arrays(draw);
     ready(model);
@@ -84,52 +76,9 @@ class Objective {
   Run<S> arrays(const Draw<S>& draw) {
     Run<S> run{};
     run.steps = n_.steps, run.batch = n_.trajectories();
-    run.x1 = x1_.data(), run.u = inputs_.data(), run.eps = draw.eps, run.mean = v_.data();
+    run.x1 = x1_.data(), run.u = inputs_.data(), run.eps = draw.eps, run.mean = functions_.v.data();
     run.states = states_.data(), run.g_states = g_states_.data(), run.g_x1 = g_x1_.data(), run.g_mean = g_v_.data();
     return run;
-  }
-
-  // Parameters in the engine's terms: precisions, variances, W, and m and V of q(v).
-  bool condition(const double* theta) {
-    const int64_t P = n_.points, din = n_.din();
-    for (int64_t d = 0; d < n_.dx; ++d) {
-      given_.variance[d] = std::exp(2.0 * theta[at_.log_std + d]);
-      given_.process_var[d] = std::exp(2.0 * theta[at_.log_process_std + d]);
-      for (int64_t i = 0; i < din; ++i) {
-        given_.precision[d * din + i] = std::exp(-theta[at_.log_lengthscale + d * din + i]);
-        given_.weight[d * din + i] = n_.mean == 2 ? theta[at_.weight + d * din + i] : (n_.mean == 1 && i == d ? 1.0 : 0.0);
-      }
-      given_.bias[d] = n_.mean == 2 ? theta[at_.bias + d] : 0.0;
-      const double* zeta = theta + at_.zeta + d * P * din;
-      std::copy(zeta, zeta + P * din, &given_.zeta[d * P * din]);
-      if (!covariance_[d].factor(zeta, &given_.precision[d * din], given_.variance[d])) return false;
-      std::copy(covariance_[d].white().begin(), covariance_[d].white().end(), &given_.white[d * P * P]);
-      whiten(theta, d);
-    }
-    if (!shape_.own_mean) given_.mean = m_, given_.spread = V_;
-    return true;
-  }
-
-  // m and V of one dimension.
-  void whiten(const double* theta, int64_t d) {
-    const int64_t P = n_.points;
-    const double *mean = theta + at_.z_mean + d * P, *W = &given_.white[d * P * P];
-    for (int64_t p = 0; p < P; ++p) {
-      double* row = &V_[(d * P + p) * P];
-      if (n_.diagonal) {
-        double sum = 0.0;
-        for (int64_t q = 0; q <= p; ++q) {
-          sum += W[p * P + q] * mean[q];
-          row[q] = W[p * P + q] * std::exp(theta[at_.z_spread + d * P + q]);
-        }
-        m_[d * P + p] = sum;
-      } else {
-        const double* factor = theta + at_.z_spread + (d * P + p) * P;
-        for (int64_t q = 0; q < p; ++q) row[q] = factor[q];
-        row[p] = std::exp(factor[p]);
-        m_[d * P + p] = mean[p];
-      }
-    }
   }
 
   void read_inputs(const Data& data) {
@@ -171,23 +120,6 @@ class Objective {
     }
   }
 
-  // v = m + V noise for each trajectory.
-  void draw_functions(const Draw<S>& draw) {
-    if (!shape_.own_mean) return;
-    const int64_t P = n_.points, B = n_.trajectories();
-    for (int64_t d = 0; d < n_.dx; ++d) {
-      for (int64_t p = 0; p < P; ++p) {
-        S* to = &v_[(d * P + p) * B];
-        std::fill(to, to + B, S(m_[d * P + p]));
-        for (int64_t q = 0; q <= p; ++q) {
-          const S weight = S(V_[(d * P + p) * P + q]);
-          const S* noise = draw.function + (d * P + q) * B;
-          for (int64_t b = 0; b < B; ++b) to[b] += weight * noise[b];
-        }
-      }
-    }
-  }
-
   // The backward pass: sums of all blocks, added in their order whatever the number of threads.
   Parameters pull_rollout(const Model<S>& model, const Run<S>& run) {
     const Sums at = sums_of(model);
@@ -197,8 +129,8 @@ class Objective {
     for (int64_t block = 1; block < blocks_; ++block) {
       for (int64_t i = 0; i < size; ++i) sums_[i] += sums_[block * size + i];
     }
-    Parameters slopes = zeros_like(given_);
-    for (int64_t d = 0; d < n_.dx; ++d) DimensionGradient(shape_, at, given_, &sums_[d * at.size], d).write(slopes);
+    Parameters slopes = zeros_like(functions_.given);
+    for (int64_t d = 0; d < n_.dx; ++d) DimensionGradient(shape_, at, functions_.given, &sums_[d * at.size], d).write(slopes);
     return slopes;
   }
 
@@ -211,10 +143,10 @@ class Objective {
     const double weight = -kl_weight * own.gp_weight;
     double kl = 0.0;
     for (int64_t k = 0; k < n_.dx * P; ++k) {
-      const double* row = &V_[k * P];
+      const double* row = &functions_.V[k * P];
       const int64_t p = k % P;
-      kl += 0.5 * (m_[k] * m_[k] - 1.0) - std::log(row[p]);
-      g_m[k] += weight * m_[k];
+      kl += 0.5 * (functions_.m[k] * functions_.m[k] - 1.0) - std::log(row[p]);
+      g_m[k] += weight * functions_.m[k];
       for (int64_t q = 0; q <= p; ++q) {
         kl += 0.5 * row[q] * row[q];
         g_V[k * P + q] += weight * (row[q] - (p == q ? 1.0 / row[p] : 0.0));
@@ -256,12 +188,12 @@ class Objective {
       if (!n_.diagonal) {
         double* factor = g + at_.z_spread + (d * P + p) * P;
         for (int64_t q = 0; q < p; ++q) factor[q] += g_V[p * P + q];
-        factor[p] += g_V[p * P + p] * V_[(d * P + p) * P + p];
+        factor[p] += g_V[p * P + p] * functions_.V[(d * P + p) * P + p];
         g[at_.z_mean + d * P + p] += g_m[p];
         continue;
       }
       for (int64_t q = 0; q <= p; ++q) {
-        const double W = given_.white[(d * P + p) * P + q], std = std::exp(theta[at_.z_spread + d * P + q]);
+        const double W = functions_.given.white[(d * P + p) * P + q], std = std::exp(theta[at_.z_spread + d * P + q]);
         g[at_.z_mean + d * P + q] += W * g_m[p];
         g[at_.z_spread + d * P + q] += W * std * g_V[p * P + q];
         g_W[p * P + q] += g_m[p] * mean[q] + std * g_V[p * P + q];
@@ -273,13 +205,13 @@ class Objective {
   void write(const double* theta, Parameters& slopes, double* g) {
     const int64_t P = n_.points, din = n_.din();
     for (int64_t d = 0; d < n_.dx; ++d) {
-      covariance_[d].pull_back(&slopes.white[d * P * P], theta + at_.zeta + d * P * din, &given_.precision[d * din],
-                               given_.variance[d], &slopes.zeta[d * P * din], &slopes.precision[d * din],
+      functions_.covariance[d].pull_back(&slopes.white[d * P * P], theta + at_.zeta + d * P * din, &functions_.given.precision[d * din],
+                               functions_.given.variance[d], &slopes.zeta[d * P * din], &slopes.precision[d * din],
                                &slopes.variance[d]);
-      g[at_.log_std + d] += 2.0 * given_.variance[d] * slopes.variance[d];
-      g[at_.log_process_std + d] += 2.0 * given_.process_var[d] * slopes.process_var[d];
+      g[at_.log_std + d] += 2.0 * functions_.given.variance[d] * slopes.variance[d];
+      g[at_.log_process_std + d] += 2.0 * functions_.given.process_var[d] * slopes.process_var[d];
       for (int64_t i = 0; i < din; ++i) {
-        g[at_.log_lengthscale + d * din + i] -= given_.precision[d * din + i] * slopes.precision[d * din + i];
+        g[at_.log_lengthscale + d * din + i] -= functions_.given.precision[d * din + i] * slopes.precision[d * din + i];
         if (n_.mean == 2) g[at_.weight + d * din + i] += slopes.weight[d * din + i];
       }
       if (n_.mean == 2) g[at_.bias + d] += slopes.bias[d];
@@ -325,16 +257,15 @@ class Objective {
   const Sizes& n_;
   const Offsets& at_;
   const int64_t workers_;
-  const Shape shape_;
+  Functions<S> functions_;
+  const Shape& shape_;
   const Kernel<S>& kernel_;
   const int64_t blocks_;
   Recognition recognition_;
   Likelihood<S> likelihood_;
   std::vector<int64_t> first_rows_;
-  std::vector<S> x1_, inputs_, states_, g_states_, g_x1_, v_, g_v_;
-  std::vector<double> rho_, g_rho_, m_, V_, m_g_, V_g_, sums_;
-  std::vector<Covariance> covariance_;
-  Parameters given_;
+  std::vector<S> x1_, inputs_, states_, g_states_, g_x1_, g_v_;
+  std::vector<double> rho_, g_rho_, m_g_, V_g_, sums_;
   std::vector<Scratch> scratch_;
 };
 

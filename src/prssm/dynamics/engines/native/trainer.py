@@ -13,6 +13,7 @@ import numpy as np
 
 from prssm.dynamics.engines.native import library
 from prssm.foundation.errors import TrainingError
+from prssm.training.race import Moving
 
 _SIZES = (
     *("dx", "du", "dy", "points", "steps", "batch", "samples", "window", "hidden", "shown"),
@@ -24,7 +25,6 @@ ARRAYS = (
     *("mean_weight", "log_std_weight", "log_std_bias", "direct", "direct_bias"),
     *("log_output_std", "noise_memory"),
 )
-MEANS = {"zero": 0, "identity": 1, "linear": 2}
 
 
 class Sizes(ctypes.Structure):
@@ -107,22 +107,13 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Moving:
-    """What training changes, in place; arrays lead with the restart."""
-
-    theta: np.ndarray
-    first_moment: np.ndarray
-    second_moment: np.ndarray
-    updates: np.ndarray
-    alive_until: np.ndarray  # -1, or the iteration at which a restart was lost
-
-
-@dataclass(frozen=True, eq=False)
 class Draws:
     """The random numbers of some iterations; arrays lead with the iteration."""
 
     windows: np.ndarray  # (iterations, batch) of int64
-    eps: np.ndarray  # (iterations, T, Dx, B), float32 or float64, which is the precision of the recursion
+    eps: (
+        np.ndarray
+    )  # (iterations, T, Dx, B), float32 or float64, which is the precision of the recursion
     function: np.ndarray | None  # (iterations, Dx, P, B) where each trajectory has its own function
 
 
@@ -143,7 +134,9 @@ def _arguments(problem: Problem, moving: Moving, draws: Draws) -> tuple:
     return data, restarts, _Draws.to(**vars(draws))
 
 
-def advance(problem: Problem, moving: Moving, draws: Draws, *, schedule: tuple, first: int) -> np.ndarray:
+def advance(
+    problem: Problem, moving: Moving, draws: Draws, *, schedule: tuple, first: int
+) -> np.ndarray:
     """Train all restarts for as many iterations as there are draws; the mean objective of each, NaN where it was lost.
 
     `schedule` is (iterations, learning rate, final rate, iterations of the KL's warm-up, largest gradient).
@@ -159,7 +152,9 @@ def advance(problem: Problem, moving: Moving, draws: Draws, *, schedule: tuple, 
         ctypes.c_void_p(values.ctypes.data),
     )
     if failed:
-        raise TrainingError("out of memory; try a smaller batch, fewer samples or a shorter horizon")
+        raise TrainingError(
+            "out of memory; try a smaller batch, fewer samples or a shorter horizon"
+        )
     return values
 
 

@@ -1,0 +1,204 @@
+"""From records to all trained restarts: starts of every level, the race between them, and what is known after it.
+
+In compiled code restarts race in rounds (`training.race`); where JAX trains (odd kernels, many devices, streams), all of
+them run to the end.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from prssm.data.record import Record
+from prssm.data.windows import Windows
+from prssm.models.prssm.compiled import Rows, why_not
+from prssm.models.prssm.config import PRSSMConfig
+from prssm.models.prssm.elbo import Anchor, Objective, Own, StateSpaceModel, TrainingData
+from prssm.models.prssm.groups import Group
+from prssm.models.prssm.held_out import Fold
+from prssm.models.prssm.referee import Referee
+from prssm.models.prssm.selection import Stage, Trained
+from prssm.models.prssm.trainers import CompiledTrainer
+from prssm.training.feed import Feed
+from prssm.training.log import TrainingLog
+from prssm.training.optimise import PerRestart, optimise_all
+from prssm.training.race import Standing, race
+from prssm.training.schedule import Schedule
+from prssm.training.session import Session
+
+# ELBO for each recorded step by which a member of the mixture may be worse than the best.
+_MARGIN = 0.1
+
+
+class Fitting:
+    """One fit: `trained` holds what is known so far, `train` does the work.
+
+    `tell` is called with `trained` after the starts are made and after every round.
+    """
+
+    def __init__(
+        self,
+        config: PRSSMConfig,
+        cut: Windows,
+        groups: Sequence[Group],
+        *,
+        starts: StateSpaceModel,
+        window: int,
+        records: Sequence[Record] = (),
+    ) -> None:
+        self.config = config
+        self.cut = cut
+        self.groups = groups
+        self.starts = starts
+        self.window = window
+        rows = Rows.of(starts)
+        self.trained = Trained(
+            rows,
+            groups,
+            most_members=config.members,
+            margin=_MARGIN * cut.steps,
+            window=window,
+            draws=config.draws,
+            engine=config.engine,
+            seed=config.seed,
+            records=records,
+        )
+        theta = rows.rows(starts)
+        trained = [group.restarts for group in groups if group.level.trained]
+        self.racers = np.concatenate([np.zeros(0, dtype=int), *trained])
+        objective = np.zeros(len(theta))
+        objective[self.racers] = np.nan
+        self.trained.add(Stage(theta, objective), np.zeros(0, dtype=int))
+
+    def train(
+        self, session: Session, fingerprint: str, tell: Callable[[Trained], None]
+    ) -> TrainingLog | None:
+        """All levels that are trained; None where there is none."""
+        if not len(self.racers):
+            return None
+        referee = Referee(self.trained, self.racers)
+        if session.mesh is None and self._compiled():
+            return self._race(session, fingerprint, referee, tell)
+        standing, log = self._all_to_the_end(session, fingerprint)
+        referee.follow(standing)
+        return log
+
+    def _compiled(self) -> bool:
+        config = self.config
+        kind = config.engine.partition("-")[0]
+        known = kind in ("auto", "native") and config.likelihood == "expected"
+        return known and why_not(self.starts) is None
+
+    def _race(
+        self,
+        session: Session,
+        fingerprint: str,
+        referee: Referee,
+        tell: Callable[[Trained], None],
+    ) -> TrainingLog:
+        trainer = CompiledTrainer(
+            self.config, self.cut, self.groups, starts=self.starts, window=self.window
+        ).only(self.racers)
+
+        def told(standing: Standing) -> np.ndarray:
+            going_on = referee(standing)
+            tell(self.trained)
+            return going_on
+
+        standing, log = race(
+            trainer,
+            self.trained.stages[0].theta[self.racers],
+            self.rounds(),
+            referee=told,
+            session=session,
+            fingerprint=fingerprint,
+        )
+        referee.follow(standing)
+        return log
+
+    def rounds(self) -> list[Schedule]:
+        """One round for one level; where levels compete, a short one for all of them and a long one for the best."""
+        config = self.config
+        whole = schedule_of(config, self.cut.steps)
+        competing = len(self.trained.levels) > 1 and any(group.fold for group in self.groups)
+        first = min(config.first_round, whole.iterations) if competing else whole.iterations
+        begin = whole.shortened(first)
+        rest = whole.iterations - first
+        if not rest:
+            return [begin]
+        rate = config.second_rate * whole.learning_rate
+        return [begin, whole._replace(iterations=rest, learning_rate=rate, warmup=0)]
+
+    def _all_to_the_end(
+        self,
+        session: Session,
+        fingerprint: str,
+        data: PerRestart | None = None,
+        drawn: bool = False,
+    ) -> tuple[Standing, TrainingLog]:
+        config = self.config
+        objective = Objective(
+            self.cut.horizon,
+            None if config.scheme == "full" else config.batch,
+            config.samples,
+            window=config.recognition_window,
+            engine=config.engine,
+            draws=config.draws,
+            likelihood=config.likelihood,
+            mesh=session.mesh,
+            drawn=drawn,
+        )
+        everybody = jax.tree.map(lambda leaf: jnp.asarray(leaf)[self.racers], self.starts)
+        models, log = optimise_all(
+            objective,
+            everybody,
+            data or self.data(),
+            schedule=schedule_of(config, self.cut.steps),
+            key=jax.random.key(config.seed),
+            session=session,
+            fingerprint=fingerprint,
+        )
+        active = np.ones(len(self.racers), dtype=bool)
+        theta = self.trained.rows.rows(models)
+        return Standing(theta[None], log.final[None], active[None]), log
+
+    def train_stream(self, session: Session, fingerprint: str, feed: Feed) -> TrainingLog | None:
+        """The same with windows that are read from disk."""
+        if not len(self.racers):
+            return None
+        data = PerRestart(feed, self.data().own)
+        standing, log = self._all_to_the_end(session, fingerprint, data, drawn=True)
+        Referee(self.trained, self.racers).follow(standing)
+        return replace(log, waited=feed.waited)
+
+    def data(self) -> PerRestart:
+        """The data, what each restart is shown of them, and what it costs to leave its start."""
+        everything = Fold.nothing_held_out(self.cut)
+        each = [group for group in self.groups if group.level.trained for _ in range(group.count)]
+        shown = jax.tree.map(
+            lambda *leaves: jnp.stack(leaves), *((group.fold or everything).shown for group in each)
+        )
+        everybody = jax.tree.map(lambda leaf: jnp.asarray(leaf)[self.racers], self.starts)
+        levels = [group.level for group in each]
+        precisions = [level.anchor_precision(self.config.prior_std) for level in levels]
+        own = Own(
+            shown,
+            Anchor.of(everybody),
+            jnp.asarray([level.gp_weight for level in levels]),
+            anchor_precision=jnp.asarray(precisions),
+            memory_weight=jnp.asarray([level.memory_weight for level in levels]),
+        )
+        return PerRestart(TrainingData.of(self.cut), own)
+
+
+def schedule_of(config: PRSSMConfig, steps: int) -> Schedule:
+    """The options' schedule for data of so many steps."""
+    return Schedule(
+        config.iterations,
+        config.learning_rate,
+        config.final_learning_rate,
+        warmup=round(config.kl_warmup * config.iterations),
+        clip=config.gradient_clip * steps,
+    )

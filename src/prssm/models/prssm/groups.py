@@ -1,0 +1,50 @@
+"""Who is trained: for each level some restarts on all data, and some on what each fold shows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from prssm.models.prssm.config import PRSSMConfig
+from prssm.models.prssm.elbo import StateSpaceModel
+from prssm.models.prssm.held_out import Fold
+from prssm.models.prssm.levels import Level
+from prssm.models.prssm.start import Starts
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Restarts of one level, on all data (`fold` is None) or on what one fold shows."""
+
+    level: Level
+    fold: Fold | None
+    restarts: np.ndarray  # their indices
+
+    @property
+    def count(self) -> int:
+        return len(self.restarts)
+
+
+def groups_of(
+    levels: Sequence[Level], folds: Sequence[Fold], config: PRSSMConfig, linear_models: int
+) -> list[Group]:
+    """All groups, level by level; restarts are numbered through."""
+    groups: list[Group] = []
+    end = 0
+    for level in levels:
+        for fold in [None, *folds]:
+            asked = config.restarts if fold is None else min(config.restarts, config.fold_restarts)
+            count = level.restarts(asked if level.trained else config.restarts, linear_models)
+            groups.append(Group(level, fold, np.arange(end, end + count)))
+            end += count
+    return groups
+
+
+def starts_of(of_all: Starts, groups: Sequence[Group]) -> StateSpaceModel:
+    """The restarts of all groups, stacked. Those of a fold start from what they are shown."""
+    folds = {id(group.fold): group.fold for group in groups if group.fold}
+    known = {key: Starts(of_all.config, fold.shown_records, of_all) for key, fold in folds.items()}
+    parts = [known.get(id(group.fold), of_all).create(group.level, group.count) for group in groups]
+    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)

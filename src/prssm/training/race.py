@@ -1,0 +1,246 @@
+"""Many restarts raced in rounds: after each round a referee says who goes on, so that losers take no more time.
+
+A round has its own schedule of step sizes. What every restart had learnt after a round is kept (`Standing`), because
+more training is not always better. Random numbers depend on the number of the iteration alone, so a resumed race is the
+same race. A new kind of training is a `Trainer`.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from prssm.foundation.errors import TrainingError
+from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
+from prssm.training.loop import run_to_end
+from prssm.training.schedule import Schedule
+from prssm.training.session import Session
+
+CHUNK = 10  # iterations between looks at the clock, the watcher and the keyboard
+_JUDGED = 5  # chunks at the end of a round whose mean objective compares the restarts
+_LEAST = 50  # iterations of a round, however small the budget of time
+_RESERVE = 0.1  # of the budget, for what follows the training
+
+
+@dataclass(frozen=True, eq=False)
+class Moving:
+    """What training changes; arrays lead with the restart, whose parameters are one row."""
+
+    theta: np.ndarray
+    first_moment: np.ndarray
+    second_moment: np.ndarray
+    updates: np.ndarray  # steps that the optimiser has taken
+    alive_until: np.ndarray  # -1, or the iteration at which the restart was lost
+
+    @classmethod
+    def begin(cls, theta: np.ndarray) -> "Moving":
+        count = len(theta)
+        nothing = np.zeros_like(theta)
+        updates = np.zeros(count, dtype=np.int64)
+        return cls(theta.copy(), nothing, nothing.copy(), updates, np.full(count, -1))
+
+    def of(self, chosen: np.ndarray) -> "Moving":
+        """A copy of some restarts."""
+        return Moving(**{name: array[chosen] for name, array in vars(self).items()})
+
+
+class Trainer(Protocol):
+    """Trains restarts by whole iterations."""
+
+    def advance(
+        self,
+        moving: Moving,
+        chosen: np.ndarray,
+        schedule: Schedule,
+        *,
+        first: int,
+        drawn: int,
+        steps: int,
+    ) -> tuple[Moving, np.ndarray]:
+        """The restarts `chosen`, trained for `steps` iterations, and their mean objectives (not finite where lost).
+
+        `first` counts the iterations of the schedule that are done, `drawn` those of the race: it decides the random
+        numbers.
+        """
+
+
+class Standing(NamedTuple):
+    """The race after each round so far; arrays lead with the round, then the restart."""
+
+    theta: np.ndarray
+    objective: np.ndarray  # NaN where a restart was lost
+    active: np.ndarray  # who was trained in the round
+
+
+Referee = Callable[[Standing], np.ndarray]
+"""Who goes on (indices of restarts); nobody: the race is over."""
+
+
+def race(
+    trainer: Trainer,
+    starts: np.ndarray,
+    rounds: Sequence[Schedule],
+    *,
+    referee: Referee,
+    session: Session,
+    fingerprint: str,
+) -> tuple[Standing, TrainingLog]:
+    """Train all `starts` (restarts, size) through the rounds, fewer and fewer of them."""
+    course = _Course(trainer, rounds, referee, session)
+    total = sum(schedule.iterations for schedule in rounds)
+    state = run_to_end(
+        course.begin(starts),
+        course.advance,
+        course.finished,
+        figures=course.figures,
+        total=total,
+        session=session,
+        fingerprint=fingerprint,
+    )
+    return _standing(state), _log(state)
+
+
+class _Course:
+    """One race: from the state before a chunk of iterations to the state after it."""
+
+    def __init__(
+        self, trainer: Trainer, rounds: Sequence[Schedule], referee: Referee, session: Session
+    ) -> None:
+        self.trainer = trainer
+        self.rounds = rounds
+        self.referee = referee
+        self.session = session
+
+    def begin(self, starts: np.ndarray) -> dict[str, Any]:
+        count, size = starts.shape
+        return {
+            **vars(Moving.begin(starts)),
+            "active": np.ones(count, dtype=bool),
+            "round": np.asarray(0),
+            "begun": np.asarray(0),  # iterations before this round
+            "planned": np.array([schedule.iterations for schedule in self.rounds]),
+            "iteration": np.asarray(0),
+            "seconds": np.asarray(0.0),
+            "after": np.zeros((0, count, size)),
+            "objectives": np.zeros((0, count)),
+            "actives": np.zeros((0, count), dtype=bool),
+            "curve": np.zeros((0, count)),
+            "curve_iteration": np.zeros(0, dtype=np.int64),
+        }
+
+    def finished(self, state: dict[str, Any]) -> bool:
+        return int(state["round"]) == len(self.rounds)
+
+    def figures(self, state: dict[str, Any]) -> dict[str, float]:
+        latest = state["curve"][-1:]
+        known = latest[np.isfinite(latest)]
+        lost = int(np.sum(state["alive_until"] >= 0))
+        figures = {"best ELBO": float(known.max())} if known.size else {}
+        return figures | ({"diverged": float(lost)} if lost else {})
+
+    def advance(self, state: dict[str, Any]) -> dict[str, Any]:
+        """One chunk of iterations; at the end of a round, the referee's word."""
+        begun = time.perf_counter()
+        number = int(state["round"])
+        drawn = int(state["iteration"])
+        first = drawn - int(state["begun"])
+        planned = state["planned"].copy()
+        steps = int(min(CHUNK, planned[number] - first))
+        moving = Moving(**{name: state[name] for name in Moving.__dataclass_fields__})
+        chosen = np.flatnonzero(state["active"] & (moving.alive_until < 0))
+        state = dict(state)
+        if steps > 0 and len(chosen):
+            schedule = self.rounds[number].shortened(int(planned[number]))
+            trained, values = self.trainer.advance(
+                moving, chosen, schedule, first=first, drawn=drawn, steps=steps
+            )
+            state |= _written(moving, chosen, trained)
+            row = np.full(len(moving.theta), np.nan)
+            row[chosen] = values
+            state["curve"] = np.concatenate([state["curve"], row[None]])
+            state["curve_iteration"] = np.append(state["curve_iteration"], drawn + steps)
+        state["iteration"] = np.asarray(drawn + max(steps, 0))
+        spent = time.perf_counter() - begun
+        state["seconds"] = state["seconds"] + spent
+        if first == 0 and steps > 0:
+            planned[number] = self._within_budget(planned, number, spent / steps)
+        state["planned"] = planned
+        if first + steps >= planned[number] or not len(chosen):
+            state = self._end_of_round(state)
+        return state
+
+    def _within_budget(self, planned: np.ndarray, number: int, cost: float) -> int:
+        """So many iterations of this round that it and half as many restarts in later rounds end in time."""
+        left = self.session.seconds_left()
+        if left is None:
+            return int(planned[number])
+        later = 0.5 * float(planned[number + 1 :].sum())
+        share = (1.0 - _RESERVE) * left / max(cost * (float(planned[number]) + later), 1e-9)
+        return int(
+            np.clip(round(planned[number] * min(1.0, share)), min(_LEAST, planned[number]), None)
+        )
+
+    def _end_of_round(self, state: dict[str, Any]) -> dict[str, Any]:
+        number = int(state["round"])
+        active = state["active"]
+        rounds = state["curve_iteration"] > int(state["begun"])
+        late = state["curve"][rounds][-_JUDGED:]
+        objective = state["objectives"][-1].copy() if number else np.full(len(active), np.nan)
+        objective[active] = np.mean(late[:, active], axis=0) if len(late) else np.nan
+        objective[state["alive_until"] >= 0] = np.nan
+        state |= {
+            "after": np.concatenate([state["after"], state["theta"][None]]),
+            "objectives": np.concatenate([state["objectives"], objective[None]]),
+            "actives": np.concatenate([state["actives"], active[None]]),
+            "round": np.asarray(number + 1),
+            "begun": state["iteration"],
+        }
+        if number + 1 == len(self.rounds):
+            return state
+        going_on = np.zeros(len(active), dtype=bool)
+        going_on[self.referee(_standing(state))] = True
+        fresh = vars(Moving.begin(state["theta"]))
+        fresh["alive_until"] = state["alive_until"]
+        state |= fresh | {"active": going_on}
+        if not going_on.any():
+            state["round"] = np.asarray(len(self.rounds))
+        return state
+
+
+def _standing(state: dict[str, Any]) -> Standing:
+    return Standing(state["after"], state["objectives"], state["actives"])
+
+
+def _log(state: dict[str, Any]) -> TrainingLog:
+    alive_until = state["alive_until"]
+    final = state["objectives"][-1].copy()
+    lost = alive_until >= 0
+    final[lost] = np.nan
+    if not np.isfinite(final).any():
+        raise TrainingError(
+            f"all {len(final)} restarts diverged, the last at iteration {alive_until.max()}; try a "
+            "smaller learning_rate, a shorter horizon, more restarts or fewer latent dimensions"
+        )
+    outcomes = tuple(
+        f"{DIVERGED} at iteration {at}" if gone else CONVERGED
+        for at, gone in zip(alive_until, lost, strict=True)
+    )
+    return TrainingLog(
+        state["curve_iteration"],
+        state["curve"].T,
+        final,
+        outcomes=outcomes,
+        kept=int(np.nanargmax(final)),
+        seconds=float(state["seconds"]),
+    )
+
+
+def _written(moving: Moving, chosen: np.ndarray, trained: Moving) -> dict[str, np.ndarray]:
+    """All restarts, those `chosen` as they are after training."""
+    changed = {}
+    for name, array in vars(moving).items():
+        changed[name] = array.copy()
+        changed[name][chosen] = getattr(trained, name)
+    return changed
