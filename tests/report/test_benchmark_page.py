@@ -11,8 +11,8 @@ import pytest
 
 from prssm.evaluation.benchmark.figure_plans import FIGURES, plan_figure
 from prssm.evaluation.benchmark.plan import chosen_variants, experiments, variant_of
+from prssm.evaluation.benchmark.run import run_all
 from prssm.evaluation.jobs.results import Results
-from prssm.evaluation.jobs.runner import run_all
 from prssm.report.benchmark.page import Benchmark, html_page, write_pages
 from prssm.report.benchmark.paper_figures import draw
 

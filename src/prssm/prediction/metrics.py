@@ -43,6 +43,11 @@ def evaluate(predictions: Sequence[Prediction], y_std: np.ndarray) -> dict[str, 
     return scores
 
 
+def rmse_after(predictions: Sequence[Prediction], skip: int) -> float:
+    """Root mean square error of some runs, pooled, without the first `skip` steps of each."""
+    return _rms(np.concatenate([(p.measured - p.mean)[skip:] for p in predictions]))
+
+
 def _rms(error: np.ndarray) -> float:
     return float(np.sqrt(np.nanmean(error**2))) if np.isfinite(error).any() else float("nan")
 

@@ -2,19 +2,18 @@
 before anything starts.
 """
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from prssm.data.sets import catalogue
+from prssm.evaluation import comparison
+from prssm.evaluation.benchmark import data
 from prssm.evaluation.benchmark.published import Setting, published
+from prssm.evaluation.jobs.job_record import key_of
 from prssm.foundation.errors import OptionError, did_you_mean
 from prssm.models.registry import METHODS, method
 
-SCHEMA_VERSION = 1
-ALWAYS = ("constant", "linear")  # a method that does not beat both rows has learnt nothing
 PAPER_SETS = ("actuator", "ballbeam", "drives", "furnace", "dryer")
 
 
@@ -74,15 +73,9 @@ class Experiment:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variant", self.variant.on(self.dataset))
-        identity = [
-            SCHEMA_VERSION,
-            self.dataset,
-            self.variant.method,
-            self.variant.configuration(),
-            self.seed,
-        ]
-        text = json.dumps(identity, sort_keys=True, allow_nan=False)
-        object.__setattr__(self, "key", hashlib.sha256(text.encode()).hexdigest()[:16])
+        variant = self.variant
+        key = key_of(self.dataset, variant.method, variant.configuration(), self.seed)
+        object.__setattr__(self, "key", key)
 
     def __str__(self) -> str:
         return f"{self.dataset} {self.variant.label} seed {self.seed}"
@@ -141,14 +134,16 @@ def _in_setting(variant: Variant, setting: Setting) -> Variant:
 
 
 def chosen_datasets(names: Sequence[str] | None) -> list[str]:
-    """The named data sets, by default the paper's five. Each is loaded once, so that a missing file
-    is said at the start.
+    """The named data sets, by default the paper's five.
+
+    Each is loaded now, so that a missing file is said at the start; the experiments that run in
+    this process share what was loaded.
     """
     chosen = list(dict.fromkeys(names or PAPER_SETS))
     for name in chosen:
         catalogue.describe(name)  # a misspelt name is said before the first download
     for name in chosen:
-        catalogue.load(name)
+        data.load_parts(name)
     return chosen
 
 
@@ -161,7 +156,7 @@ def chosen_variants(
     `preset` is for every method that has it. A setting 'key=value' is for every chosen method that
     has such an option, 'method.key=value' for that method alone.
     """
-    specs = list(dict.fromkeys([*ALWAYS, *(specs or METHODS)]))
+    specs = list(dict.fromkeys([*comparison.BASELINES, *(specs or METHODS)]))
     given = dict(assignment(text, "--set") for text in settings)
     names = list(dict.fromkeys(spec.partition(":")[0] for spec in specs))
     check_preset(preset, names)

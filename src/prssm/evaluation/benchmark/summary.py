@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from prssm.evaluation.benchmark.experiment import OK
 from prssm.evaluation.benchmark.plan import Experiment
+from prssm.evaluation.jobs.job_record import OK
 
 Records = Mapping[str, Mapping[str, Any]]
 Figure = Callable[[Mapping[str, Any]], float | None]

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from prssm.data.record import Record
-from prssm.evaluation.benchmark.experiment import fingerprint
-from prssm.evaluation.benchmark.plan import ALWAYS
-from prssm.evaluation.jobs.provenance import provenance
+from prssm.evaluation.comparison import ScoreRow, baseline_rows
+from prssm.evaluation.jobs.job_record import finite
+from prssm.evaluation.jobs.provenance import data_checksum, provenance
 from prssm.foundation.atomic import replacing
-from prssm.foundation.errors import PrssmError
 from prssm.models.estimator import Estimator
 from prssm.models.files import load
 from prssm.models.registry import method
@@ -66,7 +65,7 @@ def refit(
     """
     path = folder / CHOSEN_FILE
     before: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    checksum = fingerprint(test) if test else None
+    checksum = data_checksum(test) if test else None
     same = before.get("key") == best["key"] and (folder / MODEL_FILE).exists()
     if same and before["test_checksum"] == checksum:
         return before
@@ -100,21 +99,9 @@ def _fitted(
 
 
 def _rows(model: Estimator, train: list[Record], test: list[Record]) -> dict[str, dict[str, Any]]:
-    """Scores of the model and of simple ones on the test part; a simple one that cannot be fitted
-    says why.
-    """
-    rows: dict[str, dict[str, Any]] = {}
-    for name in ALWAYS:
-        if name != model.name:
-            try:
-                rows[name] = {"scores": _finite(method(name)().fit(train).score(test)), "note": ""}
-            except PrssmError as error:
-                rows[name] = {"scores": {}, "note": f"failed: {error}"}
-    return rows | {model.name: {"scores": _finite(model.score(test)), "note": ""}}
-
-
-def _finite(scores: Mapping[str, float]) -> dict[str, float | None]:
-    return {name: value if abs(value) < float("inf") else None for name, value in scores.items()}
+    """Scores on the test part by name, those of the plain models first, for chosen.json."""
+    rows = [*baseline_rows(model.name, train, test), ScoreRow(model.name, model.score(test))]
+    return {row.label: {"scores": finite(dict(row.scores)), "note": row.note} for row in rows}
 
 
 def _earlier(before: Mapping[str, Any], checksum: str | None) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from prssm.evaluation.benchmark.experiment import OK
+from prssm.evaluation.jobs.job_record import OK
 from prssm.evaluation.jobs.results import Results
 from prssm.evaluation.search.space import STRUCTURE, Choices, Dimension, Range, Space
 from prssm.evaluation.search.trial import STOPPED, Base, Trial, trial_of

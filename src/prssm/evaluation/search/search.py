@@ -16,8 +16,9 @@ from typing import Any
 
 from prssm.data.coerce import as_records, check_training
 from prssm.data.record import Record
-from prssm.evaluation.benchmark.experiment import OK, fingerprint
-from prssm.evaluation.benchmark.plan import SCHEMA_VERSION, check_preset
+from prssm.evaluation.benchmark.plan import check_preset
+from prssm.evaluation.jobs.job_record import OK, SCHEMA_VERSION
+from prssm.evaluation.jobs.provenance import data_checksum
 from prssm.evaluation.jobs.results import Results
 from prssm.evaluation.jobs.runner import Unwatched, Watcher, events_of, needs_run, record_all
 from prssm.evaluation.search.choice import best_trial, check_criterion, cost
@@ -58,7 +59,7 @@ def search(
     over: Mapping[str, Any] | Sequence[str],
     *,
     out: str | os.PathLike[str] = "runs/search",
-    base: Base = Base(),
+    base: Base = Base(),  # noqa: B008 - frozen
     trials: int | None = None,
     validation: Validation = Validation(),  # noqa: B008 - frozen
     by: str = "rmse",
@@ -177,7 +178,7 @@ def _question(
     searched = {dimension.name for dimension in space}
     return {
         "schema": SCHEMA_VERSION,
-        "training data": f"{sum(map(len, records))} rows, checksum {fingerprint(records)}",
+        "training data": f"{sum(map(len, records))} rows, checksum {data_checksum(records)}",
         "held out": str(validation),
         "method": None if "method" in searched else base.method,
         "preset": None if "preset" in searched else base.preset,

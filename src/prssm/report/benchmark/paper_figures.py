@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from prssm.evaluation.benchmark.experiment import OK
 from prssm.evaluation.benchmark.figure_plans import FigurePlan
 from prssm.evaluation.benchmark.plan import Experiment
+from prssm.evaluation.jobs.job_record import OK
 from prssm.evaluation.jobs.results import Results
 from prssm.prediction.plot import MEASURED, PREDICTED
 from prssm.report.fit.figures import QUIET, TEXT, WIDTH, finish

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from prssm.evaluation.benchmark.experiment import OK
+from prssm.evaluation.jobs.job_record import OK
 from prssm.evaluation.search.choice import CRITERIA
 from prssm.evaluation.search.search import Found
 from prssm.evaluation.search.space import Dimension, Range

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from prssm.evaluation.benchmark.experiment import OK
+from prssm.evaluation.jobs.job_record import OK
 from prssm.evaluation.search.search import Found
 from prssm.foundation.atomic import replacing
 from prssm.report.images import PNG_DPI, embed

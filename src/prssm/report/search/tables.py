@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from prssm.evaluation.benchmark.experiment import OK
+from prssm.evaluation.jobs.job_record import OK
 from prssm.evaluation.search.choice import Configuration, configurations, unbeaten
 from prssm.evaluation.search.search import Found
 from prssm.evaluation.search.trial import shown
