@@ -32,6 +32,13 @@ def embed(figure: Figure, alternative: str, caption: str = "", narrow: bool = Fa
     return Image(f"data:image/{kind};base64,{text}", alternative, caption, narrow=narrow)
 
 
+def png(figure: Figure) -> bytes:
+    """The figure as the content of a PNG file."""
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", dpi=PNG_DPI)
+    return stream.getvalue()
+
+
 def _drawn(figure: Figure, form: str) -> bytes:
     stream = io.BytesIO()
     metadata = {"Date": None} if form == "svg" else None

@@ -14,7 +14,8 @@ def verdict(record: dict[str, Any]) -> str:
     if record["outcome"] != OK:
         return f"failed: {record['reason']}"
     rmse = record["metrics"]["test"]["rmse"]
-    return f"test RMSE {'undefined' if rmse is None else format(rmse, '.4g')}, trained in {record['seconds']['fit']:.1f} s"
+    told = "undefined" if rmse is None else f"{rmse:.4g}"
+    return f"test RMSE {told}, trained in {record['seconds']['fit']:.1f} s"
 
 
 class Lines:

@@ -14,6 +14,7 @@ from prssm.foundation.atomic import replacing
 from prssm.models.estimator import Estimator
 from prssm.report.fit import figures
 from prssm.report.fit.notes import notes_about
+from prssm.report.html import render
 from prssm.report.images import Image, embed
 from prssm.report.tables import METRICS, ScoreRow, Table, score_table
 
@@ -35,17 +36,9 @@ def write_report(
     back); `baselines` are the scores of simple models on the same rows; `data` says where the rows
     came from.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("prssm.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     held_out = len(runs) > 1
-    text = environment.get_template("report.html").render(
+    text = render(
+        "report.html",
         title=title or f"{model.name} fitted to {data or 'a recording'}",
         date=(now or datetime.now().astimezone()).strftime("%d %B %Y, %H:%M %Z"),
         facts=_facts(model, runs, data),
