@@ -11,7 +11,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Figure:
+class PublishedRMSE:
     """A published RMSE: its mean and, where one was printed, its standard deviation over trained
     models.
     """
@@ -31,7 +31,7 @@ class Setting:
     name: str
     title: str
     options: Mapping[str, Any]
-    rmse: Mapping[str, Mapping[str, Figure]]
+    rmse: Mapping[str, Mapping[str, PublishedRMSE]]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Reference:
 
     label: str
     source: str
-    rmse: Mapping[str, Figure]
+    rmse: Mapping[str, PublishedRMSE]
     log_likelihood_scaled: Mapping[str, float]
 
 
@@ -84,14 +84,16 @@ def published() -> Published:
 
 def _setting(entry: dict[str, Any], methods: list[str]) -> Setting:
     rmse = {
-        dataset: {method: Figure(*cell) for method, cell in zip(methods, row, strict=True) if cell}
+        dataset: {
+            method: PublishedRMSE(*cell) for method, cell in zip(methods, row, strict=True) if cell
+        }
         for dataset, row in entry["rmse"].items()
     }
     return Setting(entry["name"], entry["title"], entry["options"], rmse=rmse)
 
 
 def _reference(entry: dict[str, Any]) -> Reference:
-    rmse = {dataset: Figure(*cell) for dataset, cell in entry["rmse"].items()}
+    rmse = {dataset: PublishedRMSE(*cell) for dataset, cell in entry["rmse"].items()}
     return Reference(
         entry["label"],
         entry["source"],

@@ -1,4 +1,4 @@
-"""Figures over seeds: mean, deviation and the number of runs behind them. Failed runs are counted,
+"""Scores over seeds: mean, deviation and the number of runs behind them. Failed runs are counted,
 never averaged.
 """
 
@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 from prssm.evaluation.benchmark.plan import Experiment
 from prssm.evaluation.jobs.job_record import OK
 
-Records = Mapping[str, Mapping[str, Any]]
-Figure = Callable[[Mapping[str, Any]], float | None]
+JobRecords = Mapping[str, Mapping[str, Any]]
+Quantity = Callable[[Mapping[str, Any]], float | None]
 Name = TypeVar("Name", bound=Hashable)
 
 
 @dataclass(frozen=True)
-class Cell:
+class SeedScores:
     """One method on one data set: the values of the runs that ended well, and the numbers of those
     that did not.
     """
@@ -40,15 +40,15 @@ class Cell:
         return bool(self.values) and not self.failed and not self.missing
 
 
-def on_test(name: str) -> Figure:
-    """The figure 'this metric on the test part'."""
+def on_test(name: str) -> Quantity:
+    """The quantity 'this metric on the test part', for `summarise`."""
     return lambda record: record["metrics"]["test"].get(name)
 
 
 def summarise(
-    planned: Iterable[Experiment], records: Records, figure: Figure
-) -> dict[str, dict[str, Cell]]:
-    """`cells[label][data set]` of one figure over the seeds, for what was planned, in the planned
+    planned: Iterable[Experiment], records: JobRecords, quantity: Quantity
+) -> dict[str, dict[str, SeedScores]]:
+    """`cells[label][data set]` of one quantity over the seeds, for what was planned, in the planned
     order.
     """
     values: dict[str, dict[str, list[float]]] = {}
@@ -61,14 +61,14 @@ def summarise(
         if record is not None and record["outcome"] != OK:
             failed[place] = failed.get(place, 0) + 1
             continue
-        value = None if record is None else figure(record)
+        value = None if record is None else quantity(record)
         if value is None:
             missing[place] = missing.get(place, 0) + 1
         else:
             found.append(value)
     return {
         label: {
-            dataset: Cell(
+            dataset: SeedScores(
                 tuple(found), failed.get((label, dataset), 0), missing.get((label, dataset), 0)
             )
             for dataset, found in row.items()
@@ -91,7 +91,7 @@ def best_two(costs: Mapping[Name, float]) -> tuple[set[Name], set[Name]]:
     return best, second
 
 
-def failures(planned: Iterable[Experiment], records: Records) -> list[tuple[Experiment, str]]:
+def failures(planned: Iterable[Experiment], records: JobRecords) -> list[tuple[Experiment, str]]:
     """The experiments that failed, each with its reason."""
     found = [(experiment, records.get(experiment.key)) for experiment in planned]
     return [

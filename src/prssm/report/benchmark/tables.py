@@ -9,8 +9,14 @@ from typing import Any
 
 from prssm.evaluation.benchmark.plan import Experiment
 from prssm.evaluation.benchmark.published import Reference, Setting, published
-from prssm.evaluation.benchmark.summary import Cell as Runs
-from prssm.evaluation.benchmark.summary import Records, best_two, failures, on_test, summarise
+from prssm.evaluation.benchmark.summary import (
+    JobRecords,
+    SeedScores,
+    best_two,
+    failures,
+    on_test,
+    summarise,
+)
 from prssm.report.tables import Cell, Table
 
 NOTE = (
@@ -24,7 +30,7 @@ COVERAGES = ("coverage_50", "coverage_80", "coverage_95")
 
 
 def rmse_table(
-    planned: Sequence[Experiment], records: Records, setting: Setting | None = None
+    planned: Sequence[Experiment], records: JobRecords, setting: Setting | None = None
 ) -> Table:
     """Test RMSE of the free run: our rows, then the paper's under one of its settings (by default
     its main table).
@@ -49,7 +55,7 @@ def rmse_table(
     )
 
 
-def likelihood_table(planned: Sequence[Experiment], records: Records) -> Table:
+def likelihood_table(planned: Sequence[Experiment], records: JobRecords) -> Table:
     """Log-likelihood per sample of the test part, in scaled units: higher is better."""
     datasets = _datasets(planned)
     ours = summarise(planned, records, on_test("log_likelihood_scaled"))
@@ -70,7 +76,7 @@ def likelihood_table(planned: Sequence[Experiment], records: Records) -> Table:
     )
 
 
-def coverage_table(planned: Sequence[Experiment], records: Records) -> Table:
+def coverage_table(planned: Sequence[Experiment], records: JobRecords) -> Table:
     """Share of test measurements inside the 50, 80 and 95 % bands, mean over seeds."""
     datasets = _datasets(planned)
     levels = [summarise(planned, records, on_test(name)) for name in COVERAGES]
@@ -83,7 +89,7 @@ def coverage_table(planned: Sequence[Experiment], records: Records) -> Table:
     )
 
 
-def cost_table(planned: Sequence[Experiment], records: Records) -> Table:
+def cost_table(planned: Sequence[Experiment], records: JobRecords) -> Table:
     """Seconds to train, mean over seeds; then what a method's whole row took, free runs included,
     and where it ran.
     """
@@ -125,7 +131,7 @@ def reference_table(datasets: Sequence[str]) -> Table:
     return Table("Reference figures: test RMSE", ["", *known, "source"], rows)
 
 
-def failure_table(planned: Sequence[Experiment], records: Records) -> Table | None:
+def failure_table(planned: Sequence[Experiment], records: JobRecords) -> Table | None:
     """Every failed experiment with its reason; None if there is none."""
     rows: list[list[Cell]] = [
         [e.dataset, e.variant.label, e.seed, why] for e, why in failures(planned, records)
@@ -137,7 +143,7 @@ def failure_table(planned: Sequence[Experiment], records: Records) -> Table | No
     )
 
 
-def experiments_csv(planned: Sequence[Experiment], records: Records) -> str:
+def experiments_csv(planned: Sequence[Experiment], records: JobRecords) -> str:
     """One line an experiment with all its metrics, for other programs; nothing that failed has a
     number.
     """
@@ -183,20 +189,20 @@ def mean_std(mean: float, std: float | None, form: str = "") -> str:
     return f"{mean:{form}} ({'-' if std is None else format(std, form)})"
 
 
-def cell_text(runs: Runs, form: str = "") -> str:
+def cell_text(runs: SeedScores, form: str = "") -> str:
     """'0.502 (0.031)', and what is wrong with it if something is."""
     text = "no value" if runs.mean is None else mean_std(runs.mean, runs.std, form)
     return text + _troubles(runs)
 
 
-def _coverage_text(levels: Sequence[Runs]) -> str:
+def _coverage_text(levels: Sequence[SeedScores]) -> str:
     """'48 / 79 / 94 %', and what is wrong with it if something is."""
     means = [runs.mean for runs in levels if runs.mean is not None]
     text = " / ".join(f"{100 * mean:.0f}" for mean in means) + " %" if means else "no value"
     return text + _troubles(levels[0])
 
 
-def _troubles(runs: Runs) -> str:
+def _troubles(runs: SeedScores) -> str:
     total = len(runs.values) + runs.failed + runs.missing
     counts = {"failed": runs.failed, "missing": runs.missing}
     return "".join(f", {count} of {total} {word}" for word, count in counts.items() if count)
@@ -214,7 +220,7 @@ def _datasets(planned: Sequence[Experiment]) -> list[str]:
     return list(dict.fromkeys(experiment.dataset for experiment in planned))
 
 
-def _costs(rows: Mapping[str, Mapping[str, Runs]]) -> dict[tuple[str, str], float]:
+def _costs(rows: Mapping[str, Mapping[str, SeedScores]]) -> dict[tuple[str, str], float]:
     """Means of the cells without failed runs."""
     return {
         (label, d): _as_printed(cell.mean)
