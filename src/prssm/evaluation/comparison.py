@@ -45,9 +45,7 @@ class Comparison:
 
 
 def compare(model: Estimator, train: list[Record], test: list[Record]) -> Comparison:
-    """Runs of the model over test and training data, and the simple models' scores on the first of
-    these.
-    """
+    """Runs the model over test and training data, and the plain models over the first of these."""
     runs = [_run(model, "test data", test)] if test else []
     runs.append(_run(model, "training data", train))
     scored = test or train
@@ -66,9 +64,7 @@ def _run(model: Estimator, label: str, records: list[Record]) -> Run:
 
 
 def _baseline(name: str, train: list[Record], scored: list[Record]) -> ScoreRow:
-    """A simple model that cannot be fitted is a row that says why; it must not spoil the model that
-    could.
-    """
+    """A plain model that cannot be fitted is a row that says why: it must not spoil the others."""
     try:
         return ScoreRow(name, method(name)().fit(train).score(scored))
     except PrssmError as error:

@@ -14,9 +14,7 @@ PNG_DPI = 130
 
 @dataclass(frozen=True)
 class Image:
-    """An address that carries its own content, the words for those who cannot see it, and a line
-    below it.
-    """
+    """A picture in a page: its content, words for those who cannot see it, and a caption."""
 
     source: str
     alternative: str

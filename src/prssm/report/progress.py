@@ -1,4 +1,4 @@
-"""Who watches a benchmark or a search: a live display on a terminal, plain lines in a log."""
+"""Shows a benchmark or a search while it runs: live on a terminal, plain lines in a log."""
 
 import sys
 from collections.abc import Callable
@@ -42,9 +42,7 @@ class Lines:
 
 
 class Live:
-    """A bar over all experiments, a line for each one that is running, and a lasting line for each
-    that has ended.
-    """
+    """A bar over all jobs, a line for each that is running, a lasting line for each that ended."""
 
     def __init__(self, verdict: Verdict = verdict, title: str = "benchmark") -> None:
         self._verdict = verdict

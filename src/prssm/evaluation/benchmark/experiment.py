@@ -1,5 +1,6 @@
-"""One experiment: train, simulate both parts freely, score, and say what happened. Never raises for
-a failed run.
+"""One experiment: train, simulate both parts freely, score, and say what happened.
+
+A failed run is a record with its reason, never an exception.
 """
 
 import time
@@ -27,8 +28,9 @@ class DivergedRun(PrssmError):
 
 
 def run_experiment(experiment: Experiment) -> Finished:
-    """Train and score one experiment. Whatever goes wrong becomes a failed record with its reason;
-    only Ctrl-C passes.
+    """Trains and scores one experiment.
+
+    Whatever goes wrong becomes a failed record with its reason; only Ctrl-C passes.
     """
     record = blank_record(experiment)
     arrays: dict[str, np.ndarray] = {}
@@ -98,8 +100,9 @@ def _run(experiment: Experiment, record: dict[str, Any], arrays: dict[str, np.nd
 def score(
     predictions: Sequence[Prediction], y_std: np.ndarray, part: str, skip: int = 0
 ) -> dict[str, float | None]:
-    """The metrics of some free runs; None where the data leave one undefined. A run that left the
-    numbers is an error.
+    """The metrics of some free runs; None where the data leave one undefined.
+
+    A run with values that are not finite is an error (`DivergedRun`).
 
     `rmse_scored` leaves out the first `skip` steps of each run, as the data set's own protocol
     asks.

@@ -1,5 +1,6 @@
-"""What is to be run: data sets x methods (with options) x seeds, all names and options checked
-before anything starts.
+"""What is to be run: data sets x methods (with options) x seeds.
+
+All names and options are checked before anything starts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,8 +20,9 @@ PAPER_SETS = ("actuator", "ballbeam", "drives", "furnace", "dryer")
 
 @dataclass(frozen=True)
 class Variant:
-    """A method with its options: one row of the table. Options are kept as sorted pairs so that
-    variants can be compared.
+    """A method with its options: one row of the table.
+
+    Options are kept as sorted pairs, so that variants can be compared.
     """
 
     label: str
@@ -33,16 +35,15 @@ class Variant:
         return method(self.method)(self.preset, **dict(self.options), seed=seed)
 
     def configuration(self) -> dict[str, Any]:
-        """Every option with its value, defaults included, so that a changed default is a different
-        experiment.
-        """
+        """Every option with its value, defaults too: a changed default is another experiment."""
         return {
             name: value for name, value in self.build(0).config.to_dict().items() if name != "seed"
         }
 
     def on(self, dataset: str) -> "Variant":
-        """The same row of the table on a data set: a method with a lag window takes the paper's,
-        unless lags were named.
+        """The same row of the table on a data set.
+
+        A method with a lag window takes the one that the paper used there, unless lags were named.
         """
         if "lags" not in method(self.method).Config.names() or "lags" in dict(self.options):
             return self
@@ -62,8 +63,9 @@ class Variant:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One data set, one method with its options (those that the data set's protocol fixes
-    included), one seed.
+    """One data set, one method with its options, one seed.
+
+    The options include those that the protocol of the data set fixes.
     """
 
     dataset: str
@@ -150,8 +152,9 @@ def chosen_datasets(names: Sequence[str] | None) -> list[str]:
 def chosen_variants(
     specs: Sequence[str] | None, preset: str | None = None, settings: Sequence[str] = ()
 ) -> list[Variant]:
-    """Variants from texts like 'prssm' or 'prssm:scheme=full,iterations=100', the two rows that are
-    always there first.
+    """Variants from texts like 'prssm' or 'prssm:scheme=full,iterations=100'.
+
+    The rows of the plain models are always there, and come first.
 
     `preset` is for every method that has it. A setting 'key=value' is for every chosen method that
     has such an option, 'method.key=value' for that method alone.

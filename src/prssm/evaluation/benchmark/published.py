@@ -1,6 +1,4 @@
-"""The paper's result tables and the rows that must stand beside them, read from `published.toml` in
-the package.
-"""
+"""The paper's result tables and other published rows, read from `published.toml`."""
 
 import tomllib
 from collections.abc import Mapping
@@ -12,9 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class PublishedRMSE:
-    """A published RMSE: its mean and, where one was printed, its standard deviation over trained
-    models.
-    """
+    """A published RMSE: its mean, and its deviation over trained models where one was printed."""
 
     mean: float
     std: float | None = None
@@ -22,8 +18,9 @@ class PublishedRMSE:
 
 @dataclass(frozen=True)
 class Setting:
-    """One of the four combinations of preprocessing and propagation: `rmse[data set][method]`;
-    absent if not run.
+    """One of the paper's four combinations of preprocessing and propagation.
+
+    `rmse[data set][method]` is absent where the paper has no number.
 
     `options` are what a method of ours is told to run in this setting.
     """
@@ -46,8 +43,10 @@ class Reference:
 
 @dataclass(frozen=True)
 class Published:
-    """All published figures; `main` is the setting of the paper's own table, `varied` our methods
-    with all four settings.
+    """All published numbers.
+
+    `main` is the setting of the paper's own table; `varied` are those of our methods that the paper
+    ran in all four settings.
     """
 
     source: str

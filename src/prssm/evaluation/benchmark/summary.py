@@ -1,5 +1,6 @@
-"""Scores over seeds: mean, deviation and the number of runs behind them. Failed runs are counted,
-never averaged.
+"""Scores over seeds: mean, deviation and the number of runs behind them.
+
+Failed runs are counted, never averaged.
 """
 
 import statistics
@@ -17,8 +18,9 @@ Name = TypeVar("Name", bound=Hashable)
 
 @dataclass(frozen=True)
 class SeedScores:
-    """One method on one data set: the values of the runs that ended well, and the numbers of those
-    that did not.
+    """One method on one data set: the values of the runs that ended well.
+
+    `failed` and `missing` count the others.
     """
 
     values: tuple[float, ...]
@@ -48,9 +50,7 @@ def on_test(name: str) -> Quantity:
 def summarise(
     planned: Iterable[Experiment], records: JobRecords, quantity: Quantity
 ) -> dict[str, dict[str, SeedScores]]:
-    """`cells[label][data set]` of one quantity over the seeds, for what was planned, in the planned
-    order.
-    """
+    """One quantity over the seeds as `scores[label][data set]`, in the planned order."""
     values: dict[str, dict[str, list[float]]] = {}
     failed: dict[tuple[str, str], int] = {}
     missing: dict[tuple[str, str], int] = {}
@@ -78,8 +78,9 @@ def summarise(
 
 
 def best_two(costs: Mapping[Name, float]) -> tuple[set[Name], set[Name]]:
-    """Who has the lowest cost and who the second lowest. Equals share a place, and two firsts leave
-    no second.
+    """Who has the lowest cost and who the second lowest.
+
+    Equals share a place, and two firsts leave no second.
     """
     levels = sorted(set(costs.values()))
     best = {name for name, cost in costs.items() if levels and cost == levels[0]}

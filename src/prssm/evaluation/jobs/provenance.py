@@ -65,8 +65,9 @@ def _processor() -> str:
 
 
 def commit() -> str | None:
-    """The commit of the source tree this package runs from, '+' after it if files differ; None if
-    it is installed.
+    """The commit of the source tree that this package runs from, with '+' if files differ.
+
+    None if the package is installed.
 
     A copy of the tree without its repository (on a GPU machine, say) is told the commit by the
     variable PRSSM_COMMIT.

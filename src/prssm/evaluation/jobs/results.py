@@ -1,5 +1,6 @@
-"""The results file: one JSON line for each finished experiment, only ever appended to, and arrays
-for figures beside it.
+"""The results file: one JSON line for each finished job, and arrays for figures beside it.
+
+Lines are only ever appended.
 
 A line counts once its newline is on the disk. A crash can leave a torn last line: it is not read,
 and the next append cuts it off. Of several lines with the same key (a failed experiment that was
@@ -24,8 +25,9 @@ ARRAYS_FOLDER = "arrays"
 
 
 class Results:
-    """The finished experiments of one output folder. Several programs may append to the same folder
-    at once.
+    """The finished jobs of one output folder.
+
+    Several programs may append to the same folder at once.
     """
 
     def __init__(self, folder: str | os.PathLike[str], file_name: str = FILE_NAME) -> None:
@@ -41,8 +43,7 @@ class Results:
                 self._read_new_lines(stream)
 
     def append(self, record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bool:
-        """Add one experiment: its arrays first, then its line, both on the disk before this
-        returns.
+        """Adds one job: its arrays first, then its line, both on the disk before this returns.
 
         False, and nothing is written, if another program has meanwhile finished the same experiment
         well.
@@ -138,8 +139,9 @@ class Results:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Alone in the folder while in the block, among all programs of this machine; the lock ends
-    with its process.
+    """Holds the folder's lock in the block, among all programs of this machine.
+
+    The lock ends with its process.
     """
     with path.open("a") as stream:
         if os.name == "nt":

@@ -1,5 +1,6 @@
-"""Runs what is not yet recorded, in this process, on local processes or on a cluster. Only this
-process writes results.
+"""Runs what is not yet recorded, in this process, on local processes or on a cluster.
+
+Only this process writes results.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -73,8 +74,9 @@ def needs_run(job: Job, results: Results, retry_failed: bool) -> bool:
 
 
 def record_all(events: Any, results: Results, watcher: Watcher, blank: Blank) -> None:
-    """Records each job as soon as it ends; `blank` makes the record of one that was lost with its
-    process.
+    """Records each job as soon as it ends.
+
+    `blank` makes the record of a job that was lost with its process.
     """
     try:
         for event in events:
@@ -90,8 +92,9 @@ def record_all(events: Any, results: Results, watcher: Watcher, blank: Blank) ->
 
 
 def events_of(work: Work, jobs: Iterable[Any], workers: int, dask: str | None) -> Any:
-    """What happens to the jobs, on a cluster, on local processes or in this one; they are asked for
-    one by one.
+    """Starts the jobs, on a cluster, on local processes or in this one; yields what happens.
+
+    Jobs are asked for one by one.
     """
     if dask is not None:
         return run_on_dask(work, jobs, dask)

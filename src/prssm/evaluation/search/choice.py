@@ -1,6 +1,4 @@
-"""From finished trials to the configuration that is kept: judged on held-out training data, by the
-mean over its seeds.
-"""
+"""Chooses among finished trials: by held-out error, as the mean over the seeds."""
 
 import json
 import statistics
@@ -57,8 +55,9 @@ class Configuration:
 
 
 def configurations(records: Iterable[TrialRecord], by: str) -> list[Configuration]:
-    """All configurations, best first; then those of whose seeds fewer than half finished, then
-    those with none.
+    """All configurations, best first.
+
+    Those of whose seeds fewer than half finished come later, those with none last.
     """
     groups: dict[str, list[TrialRecord]] = {}
     for record in records:
@@ -91,11 +90,11 @@ def best_trial(records: Iterable[TrialRecord], by: str) -> TrialRecord:
 
 
 def unbeaten(records: Iterable[TrialRecord], by: str) -> list[str]:
-    """Names of the simple models that no configuration has beaten on the held-out data."""
+    """Names of the plain models that no configuration has beaten on the held-out data."""
     records = list(records)
     tried = configurations([record for record in records if not record["baseline"]], by)
     best = next((found.cost for found in tried if found.finished), None)
-    simple = [record for record in records if record["baseline"] and record["outcome"] == OK]
+    plain = [record for record in records if record["baseline"] and record["outcome"] == OK]
     return [
-        record["label"] for record in simple if best is None or cost(record["metrics"], by) <= best
+        record["label"] for record in plain if best is None or cost(record["metrics"], by) <= best
     ]

@@ -1,6 +1,4 @@
-"""The end of a search: the chosen options as a file, the model refitted to all training data, one
-look at the test part.
-"""
+"""The end of a search: the chosen options as a file, one refit, one look at the test part."""
 
 import json
 import time
@@ -25,9 +23,7 @@ CHOSEN_FILE = "chosen.json"
 
 
 def write_options(folder: Path, best: Mapping[str, Any], settings: Mapping[str, Any]) -> Path:
-    """A file that `prssm fit --config` takes: the settings that name the data, and the chosen
-    method and options.
-    """
+    """Writes a file that `prssm fit --config` takes: the data, the chosen method and options."""
     top = {name: value for name, value in settings.items() if value is not None}
     top |= {"method": best["method"], "preset": best["preset"]}
     options = best["options"] | {"seed": best["seed"]}
@@ -56,11 +52,10 @@ def refit(
     test: list[Record],
     progress: bool | Progress = False,
 ) -> dict[str, Any]:
-    """Fit the chosen options to all training data, save the model and score the test part, if there
-    is one.
+    """Fits the chosen options to all training data, saves the model, scores any test part.
 
     What was done for the same choice and the same test part is not done again. The answer, also in
-    chosen.json, has the scores of simple models on the same rows, and says what was scored on this
+    chosen.json, has the scores of plain models on the same rows, and says what was scored on this
     test part before.
     """
     path = folder / CHOSEN_FILE
@@ -105,9 +100,7 @@ def _rows(model: Estimator, train: list[Record], test: list[Record]) -> dict[str
 
 
 def _earlier(before: Mapping[str, Any], checksum: str | None) -> list[dict[str, Any]]:
-    """Choices that were scored on this test part before: it is no longer fresh for the present
-    one.
-    """
+    """Choices that were scored on this test part before, so that it is no longer fresh."""
     if not before or before["scores"] is None or before["test_checksum"] != checksum:
         return []
     return [

@@ -1,5 +1,6 @@
-"""A sweep or a search over options: trials on held-out training data, recorded one by one, so that
-it can go on later.
+"""A sweep or a search over options, by trials on held-out training data.
+
+Trials are recorded one by one, so that a search can go on later.
 
     from prssm.evaluation.search.search import search
     found = search(train, {"latent_dim": [2, 4, 6], "seed": "0..4"}, out="runs/search")
@@ -69,8 +70,7 @@ def search(
     retry_failed: bool = False,
     watcher: Watcher | None = None,
 ) -> Found:
-    """Try all combinations of the values in `over`, or with `trials` so many of them as Optuna
-    proposes.
+    """Tries all combinations of the values in `over`, or with `trials` as many as Optuna proposes.
 
     Each trial is fitted to a part of the training data `data` and judged on the rest of it, which
     it has not seen. Every finished trial is a line of `out`/trials.jsonl; the same call goes on
@@ -116,8 +116,9 @@ def _planned(space: Space, base: Base, results: Results, by: str, trials: int | 
 
 
 def _missing(planned: Any, base: Base, results: Results, retry_failed: bool) -> Iterator[Trial]:
-    """What is to be run, the simple rows first; a trial that another program has meanwhile recorded
-    is left out.
+    """The trials that are to be run, the plain models first.
+
+    A trial that another program has meanwhile recorded is left out.
     """
     failed = [
         trial_of(base, record["params"])
@@ -172,8 +173,9 @@ def _checked_base(base: Base, space: Space) -> Base:
 def _question(
     records: Sequence[Record], space: Space, base: Base, validation: Validation
 ) -> dict[str, Any]:
-    """What makes trials comparable; what is searched, and where it runs, may change from call to
-    call.
+    """What makes trials comparable.
+
+    What is searched, and where it runs, may change from call to call.
     """
     searched = {dimension.name for dimension in space}
     return {
@@ -187,8 +189,9 @@ def _question(
 
 
 def _keep_question(path: Path, question: dict[str, Any]) -> None:
-    """Write the question beside the trials; a folder that belongs to another one is refused and
-    left as it is.
+    """Writes the question beside the trials.
+
+    A folder that belongs to another question is refused and left as it is.
     """
     if path.exists():
         try:

@@ -1,6 +1,4 @@
-"""One trial of a search: fit on what is shown of the training data, judge on what is held out, say
-what happened.
-"""
+"""One trial of a search: fit what is shown of the training data, judge what is held out."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -43,8 +41,9 @@ class Base:
 
 @dataclass(frozen=True)
 class Trial:
-    """A method with its options and seed. `params` are what the search has set; a baseline is there
-    to compare with.
+    """A method with its options and seed.
+
+    `params` are what the search has set; a baseline is there to compare with.
     """
 
     variant: Variant
@@ -68,8 +67,9 @@ class Trial:
 
 
 def trial_of(base: Base, params: Mapping[str, Any]) -> Trial:
-    """The trial with these values; an option that its method does not have is left to the methods
-    that do.
+    """The trial with these values.
+
+    An option that its method does not have is left to the methods that have it.
     """
     name = params.get("method", base.method)
     preset = params.get("preset", base.preset)
@@ -102,9 +102,7 @@ def shown(value: Any) -> str:
 
 
 def baselines() -> list[Trial]:
-    """The simple rows that stand beside every search: what does not beat them has learnt
-    nothing.
-    """
+    """The plain models that stand beside every search: what does not beat them learnt nothing."""
     return [Trial(variant_of(name), 0, baseline=True) for name in comparison.BASELINES]
 
 

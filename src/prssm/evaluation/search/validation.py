@@ -12,9 +12,7 @@ from prssm.foundation.errors import DataError, OptionError
 
 @dataclass(frozen=True)
 class Validation:
-    """The last `fraction` of every record is held out, or with `folds` every stretch once, by as
-    many fits.
-    """
+    """How trials are judged: on the last `fraction` of every record, or on `folds` folds."""
 
     fraction: float = 0.3
     folds: int | None = None
@@ -28,8 +26,9 @@ class Validation:
             raise OptionError(f"--folds: expected at least 2, got {self.folds}")
 
     def splits(self, records: Sequence[Record]) -> list[Split]:
-        """What to fit and what to predict, once or fold by fold; an error where the data are too
-        short to spare anything.
+        """What to fit and what to predict, once or fold by fold.
+
+        An error where the data are too short to hold anything out.
         """
         plans = folds(records, self.folds) if self.folds else [tail(records, self.fraction)]
         found = [split(records, stretches) for stretches in plans if stretches]

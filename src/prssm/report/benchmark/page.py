@@ -1,6 +1,4 @@
-"""The benchmark's results as a page: Markdown for the documentation, HTML that stands alone, CSV
-and figures beside them.
-"""
+"""The benchmark's results as pages: Markdown for the documentation, HTML, CSV and figures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,8 +25,7 @@ FIGURES_FOLDER = "figures"
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What a page tells about: the experiments of the tables, those of the figures, their records,
-    and the command.
+    """What a page is about: experiments of tables and figures, their records, and the command.
 
     `settings` are the paper's other settings that were asked for, each with its experiments.
     """
@@ -55,8 +52,9 @@ class Benchmark:
 
 
 def write_pages(folder: Path, benchmark: Benchmark, docs: Path | None = None) -> list[Path]:
-    """All pages into the output folder, and the Markdown one (with its figures) also to `docs`; the
-    files written.
+    """Writes all pages into the output folder, and says which.
+
+    The Markdown page (with its figures) also goes to `docs`.
     """
     from prssm.report.images import png
 
@@ -81,9 +79,7 @@ def write_pages(folder: Path, benchmark: Benchmark, docs: Path | None = None) ->
 
 
 def main_tables(benchmark: Benchmark) -> list[Table]:
-    """What one looks at first: errors beside the paper's, likelihood, coverage, cost, other
-    settings, and what failed.
-    """
+    """What one looks at first: errors beside the paper's, likelihood, coverage, cost, failures."""
     planned = benchmark.planned
     records = benchmark.results.records
     makers = (tables.rmse_table, tables.likelihood_table, tables.coverage_table, tables.cost_table)

@@ -1,6 +1,4 @@
-"""The benchmark's tables: ours beside the published ones, best and second best marked as the paper
-does.
-"""
+"""The benchmark's tables: ours beside the published, best and second best marked."""
 
 import csv
 import io
@@ -32,9 +30,7 @@ COVERAGES = ("coverage_50", "coverage_80", "coverage_95")
 def rmse_table(
     planned: Sequence[Experiment], records: JobRecords, setting: Setting | None = None
 ) -> Table:
-    """Test RMSE of the free run: our rows, then the paper's under one of its settings (by default
-    its main table).
-    """
+    """Test RMSE of the free run: our rows, then the paper's in one setting (its main one)."""
     setting = setting or published().settings[published().main]
     datasets = _datasets(planned)
     ours = summarise(planned, records, on_test("rmse_scored"))
@@ -90,8 +86,9 @@ def coverage_table(planned: Sequence[Experiment], records: JobRecords) -> Table:
 
 
 def cost_table(planned: Sequence[Experiment], records: JobRecords) -> Table:
-    """Seconds to train, mean over seeds; then what a method's whole row took, free runs included,
-    and where it ran.
+    """Seconds to train, mean over seeds.
+
+    Then what a method's whole row took, free runs included, and where it ran.
     """
     datasets = _datasets(planned)
     seconds = summarise(planned, records, lambda record: record["seconds"]["fit"])
@@ -144,8 +141,9 @@ def failure_table(planned: Sequence[Experiment], records: JobRecords) -> Table |
 
 
 def experiments_csv(planned: Sequence[Experiment], records: JobRecords) -> str:
-    """One line an experiment with all its metrics, for other programs; nothing that failed has a
-    number.
+    """One line for each experiment with all its metrics, for other programs.
+
+    What failed has no numbers.
     """
     found = {e.key: (e, records[e.key]) for e in planned if e.key in records}
     lines = [_flat(experiment, record) for experiment, record in found.values()]
@@ -175,8 +173,9 @@ def _flat(experiment: Experiment, record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def digits(value: float) -> str:
-    """Three decimals as in the paper; very large and very small numbers keep their leading digits
-    instead.
+    """The format of a number: three decimals, as in the paper.
+
+    Very large and very small numbers keep their leading digits instead.
     """
     if value == 0 or 0.01 <= abs(value) < 100:
         return ".3f"

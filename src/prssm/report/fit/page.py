@@ -32,9 +32,10 @@ def write_report(
     data: str = "",
     now: datetime | None = None,
 ) -> Path:
-    """Write the page. `runs[0]` is what counts (test data, or training data where nothing was kept
-    back); `baselines` are the scores of simple models on the same rows; `data` says where the rows
-    came from.
+    """Writes the page about a fitted model.
+
+    `runs[0]` is what counts (test data, or training data where nothing was kept back); `baselines`
+    are the scores of the plain models on the same rows; `data` says where the rows came from.
     """
     held_out = len(runs) > 1
     text = render(

@@ -1,6 +1,4 @@
-"""What a search has found, as files: a page that stands alone, a picture, and a table of all
-trials.
-"""
+"""What a search has found, as files: a page, a picture, and a table of all trials."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,8 +25,9 @@ CSV = "trials.csv"
 def write_pages(
     folder: Path, found: Found, chosen: Mapping[str, Any] | None, command: str
 ) -> list[Path]:
-    """All files into the output folder; `chosen` is what became of the best trial, if it was
-    refitted.
+    """Writes all files into the output folder.
+
+    `chosen` is what became of the best trial, if it was refitted.
     """
     figure = draw_search(found)
     contents = {
@@ -46,7 +45,7 @@ def _page(found: Found, chosen: Mapping[str, Any] | None, command: str, *, figur
     image = embed(
         figure,
         "held-out scores of all trials over time and over each option",
-        "Top: each trial and the best so far; grey lines: simple models. Below: the trials over "
+        "Top: each trial and the best so far; grey lines: plain models. Below: the trials over "
         "each option's "
         "values, with the median where there are few values.",
     )
@@ -92,7 +91,7 @@ def _facts(found: Found, chosen: Mapping[str, Any] | None, command: str) -> list
         ("Held out", f"{found.validation} of the training data"),
         (
             "Trials",
-            f"{ends[OK]} finished, {ends['stopped']} stopped, {ends['failed']} failed, simple "
+            f"{ends[OK]} finished, {ends['stopped']} stopped, {ends['failed']} failed, plain "
             "models included",
         ),
         ("Time in trials", f"{sum(record['seconds'] or 0.0 for record in records):.0f} s, summed"),
