@@ -14,6 +14,7 @@ import resource
 import subprocess
 import sys
 import time
+from itertools import product
 from pathlib import Path
 
 from page_sections import with_section
@@ -31,6 +32,7 @@ OPTIONS = {
     "samples": 5,
     "batch": 10,
 }
+SHOWN = ("rows", "iterations", "fit_seconds", "memory_gib", "rmse")
 TARGET = 0.21  # rad; the training mean has 0.28
 
 
@@ -79,6 +81,16 @@ def fit(rows: int, iterations: int, folder: Path) -> dict:
         **model.score(unseen),
         **provenance(),
     }
+
+
+def in_own_process(rows: int, iterations: int, folder: Path) -> dict:
+    """The same in a process of its own, so that its largest memory can be seen."""
+    make(rows, folder)
+    words = ["--out", str(folder), "--one", str(rows), str(iterations)]
+    done = subprocess.run(
+        [sys.executable, __file__, *words], check=True, capture_output=True, text=True
+    )
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def table(records: list[dict]) -> str:
@@ -161,36 +173,13 @@ def main() -> None:
     if options.one:
         print(json.dumps(fit(*options.one, options.out)))
         return
-    options.out.mkdir(parents=True, exist_ok=True)
-    path = options.out / "records.jsonl"
-    records = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    done = {(record["rows"], record["iterations"]) for record in records}
-    for rows, iterations in [(rows, n) for rows in SIZES for n in BUDGETS if (rows, n) not in done]:
-        if options.report_only:
-            break
-        make(rows, options.out)
-        command = [
-            sys.executable,
-            __file__,
-            "--out",
-            str(options.out),
-            "--one",
-            str(rows),
-            str(iterations),
-        ]
-        answer = subprocess.run(
-            command, check=True, capture_output=True, text=True
-        ).stdout.splitlines()[-1]
-        records.append(json.loads(answer))
-        print(
-            {
-                name: records[-1][name]
-                for name in ("rows", "iterations", "fit_seconds", "memory_gib", "rmse")
-            },
-            flush=True,
-        )
-        with path.open("a") as file:
-            print(answer, file=file)
+    from prssm.evaluation.jobs.results import Results
+
+    results = Results(options.out, "records.jsonl")
+    for rows, iterations in product(SIZES, BUDGETS) if not options.report_only else ():
+        record = results.once(in_own_process, rows, iterations, folder=options.out)
+        print({name: record[name] for name in SHOWN}, flush=True)
+    records = list(results.records.values())
     print(table(records))
     if options.docs:
         page = options.docs.read_text(encoding="utf-8")

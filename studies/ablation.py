@@ -11,7 +11,7 @@ before any calibration. Recorded rows are not run again. Test parts are never re
 """
 
 import argparse
-import json
+from itertools import product
 from pathlib import Path
 
 SETS = ("actuator", "ballbeam", "drives", "furnace", "dryer", "cascaded_tanks")
@@ -54,12 +54,12 @@ VARIANTS: dict[str, tuple[str, dict]] = {
 }
 
 
-def study(name: str, variant: str) -> dict:
-    """One variant on one data set."""
+def study(name: str, variant: str, options: dict) -> dict:
+    """One variant, with its options, on one data set."""
     from prssm import PRSSM, datasets
 
     train, _ = datasets.load(name)
-    model = PRSSM("default", **(BASE | VARIANTS[variant][1])).fit(train)
+    model = PRSSM("default", **options).fit(train)
     found = model.held_out_[model.level_]
     return {"set": name, "variant": variant, "seconds": round(model.training_.seconds, 1), **found}
 
@@ -86,25 +86,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/ablation.jsonl"))
     parser.add_argument("--report-only", action="store_true", help="run nothing")
     options = parser.parse_args()
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    rows = (
-        [json.loads(line) for line in options.out.read_text().splitlines()]
-        if options.out.exists()
-        else []
-    )
-    done = {(row["variant"], row["set"]) for row in rows}
-    wanted = [
-        (variant, name)
-        for variant in options.variants
-        for name in options.sets
-        if (variant, name) not in done
-    ]
-    for variant, name in wanted if not options.report_only else []:
-        rows.append(study(name, variant))
-        with options.out.open("a") as file:
-            print(json.dumps(rows[-1]), file=file, flush=True)
-        print(rows[-1], flush=True)
-    print(table(rows, options.sets))
+    from prssm.evaluation.jobs.results import Results
+
+    results = Results(options.out.parent, options.out.name)
+    for variant, name in product(options.variants, options.sets) if not options.report_only else ():
+        print(results.once(study, name, variant, BASE | VARIANTS[variant][1]), flush=True)
+    print(table(list(results.records.values()), options.sets))
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ from prssm.evaluation.benchmark.plan import (
     in_setting,
     variant_of,
 )
+from prssm.evaluation.benchmark.run import run_all
 from prssm.evaluation.jobs.results import Results
-from prssm.evaluation.jobs.runner import run_all
 from prssm.report.progress import Lines
 
 

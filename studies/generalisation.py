@@ -73,15 +73,12 @@ _TRAJECTORIES = 40  # of each restart
 
 def _recording(name: str) -> tuple[list, list]:
     from prssm import datasets
+    from prssm.data.splits import ends, split
 
     train, _ = datasets.load(name)
     train = train if isinstance(train, list) else [train]
     cut = 2 / 3 if name != "furnace" else 7 / 8  # short, and its folds need their length
-    cuts = [round(cut * len(record)) for record in train]
-    return (
-        [record[:at] for record, at in zip(train, cuts, strict=True)],
-        [record[at:] for record, at in zip(train, cuts, strict=True)],
-    )
+    return split(train, ends(train, cut))
 
 
 def _whole(name: str) -> tuple[list, list]:

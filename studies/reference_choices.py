@@ -14,7 +14,6 @@ go to OUT/choices.md.
 """
 
 import argparse
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.data.sets import catalogue
 from prssm.evaluation.benchmark.plan import PAPER_SETS
+from prssm.evaluation.jobs.results import Results
 from prssm.models.registry import method
 
 CEILING = 10.0  # ratio of a run that left the numbers
@@ -125,6 +125,14 @@ def study(name: str, dataset: str, options: dict[str, Any], seed: int) -> dict[s
     }
 
 
+def row(
+    name: str, dataset: str, options: dict[str, Any], seed: int, candidate: str
+) -> dict[str, Any]:
+    """What is kept of one fit, with the words that the table looks for."""
+    found = study(name, dataset, options, seed=seed)
+    return {"method": name, "set": dataset, "candidate": candidate, "seed": seed, **found}
+
+
 def mean_ratio(ratios: list[float]) -> float:
     """Their geometric mean: halving an error counts the same on every set."""
     return float(np.exp(np.mean(np.log(ratios))))
@@ -163,11 +171,7 @@ def main() -> None:
     parser.add_argument("--datasets", nargs="+", default=list(PAPER_SETS))
     parser.add_argument("--out", type=Path, default=Path("runs/choices"))
     options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    kept = options.out / "choices.jsonl"
-    rows = {}
-    if kept.exists():
-        rows = {row["key"]: row for row in map(json.loads, kept.read_text().splitlines())}
+    results = Results(options.out, "choices.jsonl")
     for name in options.methods:
         choices = CANDIDATES[name] | REFERENCES.get(name, {})
         jobs = [
@@ -177,20 +181,9 @@ def main() -> None:
             for seed in range(SEEDS[name])
         ]
         for dataset, label, seed in jobs:
-            key = json.dumps([name, dataset, choices[label], seed])
-            if key not in rows:
-                rows[key] = {
-                    "key": key,
-                    "method": name,
-                    "set": dataset,
-                    "candidate": label,
-                    "seed": seed,
-                    **study(name, dataset, choices[label], seed=seed),
-                }
-                print(json.dumps(rows[key]), flush=True)
-                with kept.open("a") as stream:
-                    stream.write(json.dumps(rows[key]) + "\n")
-    text = "\n".join(table(name, rows, options.datasets) for name in options.methods)
+            found = results.once(row, name, dataset, choices[label], seed, candidate=label)
+            print(found, flush=True)
+    text = "\n".join(table(name, results.records, options.datasets) for name in options.methods)
     (options.out / "choices.md").write_text(text)
     print(text)
 

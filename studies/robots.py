@@ -13,7 +13,7 @@ measured: in the reconstructed file the others are interpolated.
 import argparse
 import json
 import time
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -181,30 +181,17 @@ def main() -> None:
     parser.add_argument("--docs", type=Path, help="write the table into this page")
     parser.add_argument("--figure", type=Path, help="draw all joints of the first test experiment")
     options = parser.parse_args()
+    from prssm.evaluation.jobs.results import Results
+
     options.out.mkdir(parents=True, exist_ok=True)
-    path = options.out / "records.jsonl"
-    records = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    results = Results(options.out, "records.jsonl")
     changed = {
         name: json.loads(value) for name, value in (pair.split("=", 1) for pair in options.options)
     }
-    for name in options.sets:
-        for label in options.methods:
-            wanted = {
-                "set": name,
-                "method": label,
-                "part": options.part,
-                "seed": options.seed,
-                "options": METHODS[label][2] | changed,
-            }
-            if any(wanted.items() <= record.items() for record in records):
-                continue
-            records.append(
-                study(
-                    name, label, options.part, seed=options.seed, options=changed, out=options.out
-                )
-            )
-            with path.open("a") as file:
-                print(json.dumps(records[-1]), file=file)
+    for name, label in product(options.sets, options.methods):
+        own = METHODS[label][2] | changed
+        results.once(study, name, label, options.part, options.seed, own, out=options.out)
+    records = list(results.records.values())
     found = table([r for r in records if r["set"] in options.sets], options.part)
     print(found)
     if options.docs:

@@ -3,14 +3,14 @@ part, by schedule.
 
     PRSSM_DATA=... PYTHONPATH=src python studies/training_schedule.py [--sets drives furnace] [--restarts 16]
 
-Test parts are never read. All restarts train on the first three quarters of the training part. They
+Test parts are never read, and recorded rows are not run again. All restarts train on the first three quarters of the training part. They
 are divided into groups, and of each group the member with the best training ELBO is taken, as `fit`
 takes it; the figures are means over the groups.
 """
 
 import argparse
-import json
 import time
+from itertools import product
 from pathlib import Path
 
 import jax
@@ -18,6 +18,7 @@ import numpy as np
 
 from prssm import PRSSM, datasets
 from prssm.data import windows
+from prssm.evaluation.jobs.results import Results
 from prssm.foundation.precision import double_precision
 from prssm.models.prssm.elbo import Objective, TrainingData
 from prssm.models.prssm.mixture import Mixture
@@ -92,13 +93,9 @@ def main() -> None:
     parser.add_argument("--schedules", nargs="+", default=list(SCHEDULES), choices=list(SCHEDULES))
     parser.add_argument("--out", type=Path, default=Path("runs/schedules.jsonl"))
     options = parser.parse_args()
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    for name in options.sets:
-        for schedule in options.schedules:
-            row = json.dumps(study(name, schedule, options.restarts))
-            print(row, flush=True)
-            with options.out.open("a") as stream:
-                stream.write(row + "\n")
+    results = Results(options.out.parent, options.out.name)
+    for name, schedule in product(options.sets, options.schedules):
+        print(results.once(study, name, schedule, options.restarts), flush=True)
 
 
 if __name__ == "__main__":

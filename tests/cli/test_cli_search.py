@@ -30,8 +30,7 @@ SWEEP = (
 @pytest.fixture
 def few_simple(monkeypatch: pytest.MonkeyPatch) -> None:
     """The linear row has its own tests."""
-    monkeypatch.setattr("prssm.evaluation.search.trial.ALWAYS", ("constant",))
-    monkeypatch.setattr("prssm.evaluation.search.final.ALWAYS", ("constant",))
+    monkeypatch.setattr("prssm.evaluation.comparison.BASELINES", ("constant",))
 
 
 def records() -> list[dict]:

@@ -5,7 +5,9 @@ milliseconds.
 import os
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -14,8 +16,10 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.data.sets import catalogue
-from prssm.evaluation.benchmark.experiment import Finished, blank_record
+from prssm.evaluation.benchmark import data
+from prssm.evaluation.benchmark.experiment import blank_record
 from prssm.evaluation.benchmark.plan import Experiment
+from prssm.evaluation.jobs.job_record import Finished
 from prssm.foundation.errors import DataError, TrainingInterrupted
 from prssm.foundation.options import Options, option
 from prssm.models import registry
@@ -145,8 +149,14 @@ def install(monkeypatch: Any) -> None:
     )
     monkeypatch.setattr("prssm.evaluation.benchmark.plan.METHODS", registry.METHODS)
     monkeypatch.setattr(catalogue, "describe", described)
-    monkeypatch.setattr(catalogue, "load", lambda name: toy_data())
+    install_data(monkeypatch, lambda name: toy_data())
     FITS.clear()
+
+
+def install_data(monkeypatch: Any, load: Callable[[str], Any]) -> None:
+    """Load data sets by this function, in this test only: its memory is a fresh one."""
+    monkeypatch.setattr(catalogue, "load", load)
+    monkeypatch.setattr(data, "load_parts", lru_cache(data.load_parts.__wrapped__))
 
 
 def pretend(experiment: Experiment) -> Finished:

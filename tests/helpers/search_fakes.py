@@ -81,9 +81,8 @@ def toy(rows: int = 80) -> Record:
 
 
 def install(monkeypatch: Any) -> None:
-    """Make `fake` a method, and the constant the only simple model beside it."""
+    """Make `fake` a method, and the constant the only plain model beside it."""
     monkeypatch.setitem(registry.METHODS, "fake", "search_fakes:Fake")
-    monkeypatch.setattr("prssm.evaluation.search.trial.ALWAYS", ("constant",))
-    monkeypatch.setattr("prssm.evaluation.search.final.ALWAYS", ("constant",))
+    monkeypatch.setattr("prssm.evaluation.comparison.BASELINES", ("constant",))
     FITS.clear()
     SHOWN.clear()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import prssm
 from prssm.data.record import Record
 from prssm.linear.first_state import InitialState
-from prssm.linear.order import Judged, best, splits, until_no_better
+from prssm.linear.order import Judged, best, until_no_better
 from prssm.linear.output_error import (
     OFFSET_STD,
     identify,
@@ -230,20 +230,6 @@ def test_smallest_of_equally_good_orders_wins_and_search_stops() -> None:
 
     assert best(until_no_better(judge, range(1, 9))).order == 2
     assert asked == [1, 2, 3, 4, 5]
-
-
-@settings(deadline=None, max_examples=30)
-@given(st.lists(st.integers(2, 90), min_size=1, max_size=7))
-def test_every_row_is_held_out_once_and_never_fitted_then(lengths: list[int]) -> None:
-    ids = np.split(np.arange(sum(lengths), dtype=float), np.cumsum(lengths)[:-1])
-    records = [Record(None, rows) for rows in ids]
-    held = []
-    for fit, out in splits(records):
-        fitted, left = (set(np.concatenate([r.y[:, 0] for r in part])) for part in (fit, out))
-        assert not fitted & left
-        assert len(fitted) + len(left) == sum(lengths)
-        held += sorted(left)
-    assert len(held) == len(set(held))
 
 
 # ---- the first state, the band, the contract ----

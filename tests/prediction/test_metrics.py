@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from prssm.foundation.errors import DataError, OptionError
-from prssm.prediction.metrics import evaluate
+from prssm.prediction.metrics import evaluate, rmse_after
 from prssm.prediction.prediction import Prediction
 
 
@@ -109,3 +109,13 @@ def test_plot_shows_measured_predicted_and_band():
     axes = run(np.arange(5.0), np.arange(5.0), np.ones(5), warmup=2).plot()
     labels = axes.get_legend_handles_labels()[1]
     assert labels == ["measured", "free simulation", "± 2 std", "seen samples"]
+
+
+def test_first_steps_of_each_run_can_be_left_out():
+    runs = [
+        run([9.0, 1.0, 2.0], [0.0, 0.0, 0.0], [1.0] * 3),
+        run([9.0, 3.0], [0.0, 0.0], [1.0] * 2),
+    ]
+    assert rmse_after(runs, 1) == pytest.approx(np.sqrt((1 + 4 + 9) / 3))
+    assert rmse_after(runs, 0) == pytest.approx(evaluate(runs, np.ones(1))["rmse"])
+    assert np.isnan(rmse_after(runs, 3))

@@ -11,9 +11,9 @@ import pytest
 
 from prssm.evaluation.benchmark.figure_plans import FIGURES, plan_figure
 from prssm.evaluation.benchmark.plan import chosen_variants, experiments, variant_of
+from prssm.evaluation.benchmark.run import run_all
 from prssm.evaluation.jobs.results import Results
-from prssm.evaluation.jobs.runner import run_all
-from prssm.report.benchmark.page import Benchmark, html_page, write_pages
+from prssm.report.benchmark.page import Benchmark, draw_all, html_page, write_pages
 from prssm.report.benchmark.paper_figures import draw
 
 
@@ -29,7 +29,8 @@ def told(monkeypatch, tmp_path):
 
 
 def test_html_stands_alone_and_is_escaped(told):
-    page = html_page(replace(told, figures=told.figures[:1]))
+    one = replace(told, figures=told.figures[:1])
+    page = html_page(one, draw_all(one))
     assert "&lt;b&gt;" in page
     assert "<b>" not in page
     assert re.findall(r'(?:src|href)="(?!data:)', page) == []
@@ -59,6 +60,18 @@ def test_pages_say_where_the_figures_come_from(told, tmp_path):
         assert f"](figures/{plan.name}.png)" in text
         assert (docs.parent / "figures" / f"{plan.name}.png").read_bytes()[:4] == b"\x89PNG"
     assert (told.results.folder / "results.md").exists()
+
+
+def test_each_figure_is_drawn_once(told, tmp_path, monkeypatch):
+    drawn = []
+
+    def counted(plan, results):
+        drawn.append(plan.name)
+        return draw(plan, results)
+
+    monkeypatch.setattr("prssm.report.benchmark.paper_figures.draw", counted)
+    write_pages(told.results.folder, told, tmp_path / "docs" / "results.md")
+    assert drawn == [plan.name for plan in told.figures]
 
 
 def test_all_methods_have_a_panel_and_the_failed_one_says_why(told):

@@ -11,8 +11,8 @@ import pytest
 
 from prssm.evaluation.benchmark.plan import Experiment, experiments, variant_of
 from prssm.evaluation.benchmark.published import published
+from prssm.evaluation.benchmark.run import run_all
 from prssm.evaluation.jobs.results import Results
-from prssm.evaluation.jobs.runner import run_all
 from prssm.report.benchmark import tables
 from prssm.report.tables import to_markdown
 

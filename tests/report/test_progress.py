@@ -6,8 +6,8 @@ import benchmark_fakes
 import pytest
 
 from prssm.evaluation.benchmark.plan import experiments, variant_of
+from prssm.evaluation.benchmark.run import run_all
 from prssm.evaluation.jobs.results import Results
-from prssm.evaluation.jobs.runner import run_all
 from prssm.report.progress import Lines, Live
 
 

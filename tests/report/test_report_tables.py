@@ -6,11 +6,13 @@ import csv
 import io
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prssm.prediction.metrics import COVERAGE_LEVELS
+from prssm.prediction.metrics import COVERAGE_LEVELS, evaluate
+from prssm.prediction.prediction import Prediction
 from prssm.report.tables import (
     METRICS,
     ScoreRow,
@@ -83,8 +85,13 @@ def test_printed_table_takes_names_literally_and_does_not_fold(
     assert "0.5" in out
 
 
-def test_metric_table_has_every_metric_of_the_library() -> None:
+def test_every_metric_that_a_run_gets_has_its_words() -> None:
+    run = Prediction(mean=np.zeros((3, 1)), std=np.ones((3, 1)), measured=np.ones((3, 1)))
+    assert set(evaluate([run], np.ones(1))) == set(METRICS)
     for level in COVERAGE_LEVELS:
         assert METRICS[f"coverage_{round(100 * level)}"].target == level
+
+
+def test_metric_table_prints_a_metric_in_its_own_format() -> None:
     table = metric_table({"rmse": 0.123456, "fit_percent": math.nan})
     assert [table.text(i, 1) for i in range(2)] == ["0.1235", "n/a"]

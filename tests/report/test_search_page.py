@@ -52,9 +52,17 @@ def test_what_failed_is_told_with_its_reason(found):
     ).startswith("failed: ")
 
 
-def test_all_files_are_written_and_the_page_stands_alone(found, tmp_path):
+def test_all_files_are_written_and_the_page_stands_alone(found, tmp_path, monkeypatch):
+    drawn = []
+
+    def counted(found):
+        drawn.append(found)
+        return draw_search(found)
+
+    monkeypatch.setattr("prssm.report.search.page.draw_search", counted)
     chosen = refit(tmp_path, found.best, [search_fakes.toy()], test=[search_fakes.toy(40)])
     page, picture, table = write_pages(tmp_path, found, chosen, "prssm search <log> --over ...")
+    assert len(drawn) == 1
     text = page.read_text()
     HTMLParser().feed(text)
     assert "prssm search &lt;log&gt;" in text

@@ -43,8 +43,7 @@ def training_and_test(settings: dict[str, Any]) -> tuple[list[Record], list[Reco
         }
         return records, [_read(settings["test"], **columns)]
     if settings["split"] is not None:
-        parts = [_cut(record, settings["split"]) for record in records]
-        return [first for first, _ in parts], [second for _, second in parts]
+        return _cut(records, settings["split"])
     return records, []
 
 
@@ -74,14 +73,17 @@ def _from_catalogue(
     return as_records(train), as_records(test)
 
 
-def _cut(record: Record, fraction: float) -> tuple[Record, Record]:
-    rows = round(fraction * len(record))
-    if min(rows, len(record) - rows) < 2:
-        raise OptionError(
-            f"--split: {fraction:g} of the {len(record)} rows of {record.name} leaves a part of "
-            "fewer than 2"
-        )
-    return record[:rows], record[rows:]
+def _cut(records: list[Record], fraction: float) -> tuple[list[Record], list[Record]]:
+    from prssm.data.splits import can_be_cut, ends, split
+
+    stretches = ends(records, fraction)
+    for record, stretch in zip(records, stretches, strict=True):
+        if not can_be_cut(stretch):
+            raise OptionError(
+                f"--split: {fraction:g} of the {len(record)} rows of {record.name} leaves a part "
+                "of fewer than 2"
+            )
+    return split(records, stretches)
 
 
 def records_for_model(

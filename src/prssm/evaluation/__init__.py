@@ -1,3 +1,1 @@
-"""The benchmark: one experiment, its record, the runs over seeds and machines, and the tables
-beside the published ones.
-"""
+"""Judges models: comparison with plain ones, benchmark, search, and the jobs that run them."""

@@ -1,4 +1,8 @@
-"""A fitted model beside the training mean and a linear model, on the same rows."""
+"""A fitted model beside the plain ones, the training mean and a linear model, on the same rows.
+
+What does not beat both has learnt nothing. Every comparison of the package takes the plain models
+from here, so that another one is one more name in `BASELINES`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,14 +45,17 @@ class Comparison:
 
 
 def compare(model: Estimator, train: list[Record], test: list[Record]) -> Comparison:
-    """Runs of the model over test and training data, and the simple models' scores on the first of
-    these.
-    """
+    """Runs the model over test and training data, and the plain models over the first of these."""
     runs = [_run(model, "test data", test)] if test else []
     runs.append(_run(model, "training data", train))
     scored = test or train
-    baselines = [_baseline(name, train, scored) for name in BASELINES if name != model.name]
+    baselines = baseline_rows(model.name, train, scored)
     return Comparison(runs, baselines, [*baselines, ScoreRow(model.name, runs[0].scores)])
+
+
+def baseline_rows(name: str, train: list[Record], scored: list[Record]) -> list[ScoreRow]:
+    """The plain models' scores beside those of the method `name`, which is no row of its own."""
+    return [_baseline(plain, train, scored) for plain in BASELINES if plain != name]
 
 
 def _run(model: Estimator, label: str, records: list[Record]) -> Run:
@@ -57,9 +64,7 @@ def _run(model: Estimator, label: str, records: list[Record]) -> Run:
 
 
 def _baseline(name: str, train: list[Record], scored: list[Record]) -> ScoreRow:
-    """A simple model that cannot be fitted is a row that says why; it must not spoil the model that
-    could.
-    """
+    """A plain model that cannot be fitted is a row that says why: it must not spoil the others."""
     try:
         return ScoreRow(name, method(name)().fit(train).score(scored))
     except PrssmError as error:

@@ -6,8 +6,9 @@ import numpy as np
 
 
 def lag_one(errors: Sequence[np.ndarray]) -> np.ndarray:
-    """Correlation of neighbouring errors (rows, Dy) for each output, zero where there are no
-    neighbours; in [0, 0.999].
+    """Correlation of neighbouring errors (rows, Dy) for each output, in [0, 0.999].
+
+    Zero where there are no neighbours.
     """
     now = np.concatenate([error[:-1] for error in errors])
     later = np.concatenate([error[1:] for error in errors])

@@ -1,5 +1,6 @@
-"""How good a simulated run is: error, fit, likelihood and coverage. Steps that were not measured do
-not count.
+"""How good a simulated run is: error, fit, likelihood and coverage.
+
+Steps that were not measured do not count.
 """
 
 from collections.abc import Sequence
@@ -15,8 +16,9 @@ HORIZONS = (30, 50)
 
 
 def evaluate(predictions: Sequence[Prediction], y_std: np.ndarray) -> dict[str, float]:
-    """Metrics over all steps and outputs of some runs, pooled; `y_std` are the training deviations
-    (scaled units).
+    """Metrics over all steps and outputs of some runs, pooled.
+
+    `y_std` are the deviations of the training outputs, for the scaled metrics.
 
     rmse counts every step, warm-up included, as the paper does. rmse_after_warmup counts only what
     was never seen. fit is 100 (1 - |e| / |y - mean y|), averaged over outputs. log_likelihood is
@@ -41,6 +43,11 @@ def evaluate(predictions: Sequence[Prediction], y_std: np.ndarray) -> dict[str, 
     scores |= _relative(error, measured, y_std)
     scores |= _probabilistic(error, std, y_std)
     return scores
+
+
+def rmse_after(predictions: Sequence[Prediction], skip: int) -> float:
+    """Root mean square error of some runs, pooled, without the first `skip` steps of each."""
+    return _rms(np.concatenate([(p.measured - p.mean)[skip:] for p in predictions]))
 
 
 def _rms(error: np.ndarray) -> float:

@@ -1,5 +1,6 @@
-"""One picture of one simulated output. Works on the Figure object, so no global pyplot state is
-touched.
+"""One picture of one simulated output.
+
+It works on the Figure object, so no global pyplot state is touched.
 """
 
 from __future__ import annotations

@@ -46,18 +46,14 @@ class Prediction:
         return np.arange(len(self)) * (self.dt or 1.0)
 
     def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper limits (T, Dy) of the central Gaussian interval with the given
-        probability.
-        """
+        """Limits (T, Dy) of the central Gaussian interval with the given probability."""
         if not 0.0 < level < 1.0:
             raise OptionError(f"level: expected a probability between 0 and 1, got {level}")
         half = norm.ppf(0.5 + level / 2) * self.std
         return self.mean - half, self.mean + half
 
     def to_columns(self) -> dict[str, np.ndarray]:
-        """Named columns for a CSV or Parquet file: time, inputs, measured values, mean, std and 95
-        % limits.
-        """
+        """Named columns for a CSV or Parquet file: time, inputs, measured, mean, std, limits."""
         columns: dict[str, np.ndarray] = {"time" if self.dt else "step": self.time}
         if self.inputs is not None:
             columns |= {name: self.inputs[:, i] for i, name in enumerate(self.input_names)}

@@ -14,9 +14,7 @@ PNG_DPI = 130
 
 @dataclass(frozen=True)
 class Image:
-    """An address that carries its own content, the words for those who cannot see it, and a line
-    below it.
-    """
+    """A picture in a page: its content, words for those who cannot see it, and a caption."""
 
     source: str
     alternative: str
@@ -30,6 +28,13 @@ def embed(figure: Figure, alternative: str, caption: str = "", narrow: bool = Fa
     form, kind = ("svg", "svg+xml") if points <= SVG_POINTS else ("png", "png")
     text = base64.b64encode(_drawn(figure, form)).decode("ascii")
     return Image(f"data:image/{kind};base64,{text}", alternative, caption, narrow=narrow)
+
+
+def png(figure: Figure) -> bytes:
+    """The figure as the content of a PNG file."""
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", dpi=PNG_DPI)
+    return stream.getvalue()
 
 
 def _drawn(figure: Figure, form: str) -> bytes:

@@ -1,10 +1,10 @@
-"""Who watches a benchmark or a search: a live display on a terminal, plain lines in a log."""
+"""Shows a benchmark or a search while it runs: live on a terminal, plain lines in a log."""
 
 import sys
 from collections.abc import Callable
 from typing import Any
 
-from prssm.evaluation.benchmark.experiment import OK
+from prssm.evaluation.jobs.job_record import OK
 
 Verdict = Callable[[dict[str, Any]], str]
 
@@ -14,7 +14,8 @@ def verdict(record: dict[str, Any]) -> str:
     if record["outcome"] != OK:
         return f"failed: {record['reason']}"
     rmse = record["metrics"]["test"]["rmse"]
-    return f"test RMSE {'undefined' if rmse is None else format(rmse, '.4g')}, trained in {record['seconds']['fit']:.1f} s"
+    told = "undefined" if rmse is None else f"{rmse:.4g}"
+    return f"test RMSE {told}, trained in {record['seconds']['fit']:.1f} s"
 
 
 class Lines:
@@ -41,9 +42,7 @@ class Lines:
 
 
 class Live:
-    """A bar over all experiments, a line for each one that is running, and a lasting line for each
-    that has ended.
-    """
+    """A bar over all jobs, a line for each that is running, a lasting line for each that ended."""
 
     def __init__(self, verdict: Verdict = verdict, title: str = "benchmark") -> None:
         self._verdict = verdict

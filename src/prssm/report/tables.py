@@ -1,5 +1,6 @@
-"""Tables for the terminal, Markdown and CSV, and the words and directions of the metrics. Shared by
-report and benchmark.
+"""Tables for the terminal, Markdown and CSV; the words and directions of the metrics.
+
+Shared by all pages.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ PIPE_WIDTH = 200  # a pipe has no width of its own: do not fold what a program w
 
 @dataclass(frozen=True)
 class Table:
-    """Cells as values; `formats[j]` prints the numbers of column j; `best` and `second` are cells
-    (row, column) to mark.
+    """A table as values, which every form (terminal, Markdown, CSV, HTML) prints.
+
+    `formats[j]` prints the numbers of column j; `best` and `second` are cells (row, column) to
+    mark.
     """
 
     title: str
@@ -47,8 +50,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Metric:
-    """How a metric is called, printed and compared; `target` is a value to be near, else `higher`
-    says which way is good.
+    """How a metric is called, printed and compared.
+
+    `target` is a value to be near; without one `higher` says which way is good.
     """
 
     title: str
@@ -107,9 +111,7 @@ MAIN_METRICS = ("rmse", "rmse_after_warmup", "fit_percent", "log_likelihood_scal
 def score_table(
     rows: Sequence[ScoreRow], *, title: str = "", metrics: Sequence[str] = MAIN_METRICS
 ) -> Table:
-    """One row a method, one column a metric, the best of each column marked where there is
-    something to compare.
-    """
+    """One row for each method, one column for each metric, the best of each column marked."""
     cells: list[list[Cell]] = [
         [row.label, *(row.scores.get(key) for key in metrics)] for row in rows
     ]
@@ -138,9 +140,7 @@ def metric_table(scores: Mapping[str, float], *, title: str = "") -> Table:
 
 
 def _best(values: Sequence[float | None], metric: Metric) -> list[int]:
-    """Positions of the best value (ties included); none where fewer than two methods have a
-    value.
-    """
+    """Positions of the best value, ties included; none where fewer than two methods have one."""
     known = {
         i: value for i, value in enumerate(values) if value is not None and math.isfinite(value)
     }
@@ -182,9 +182,7 @@ def _escaped(text: str) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """Comma-separated values with numbers in full precision; what is missing or not finite stays
-    empty.
-    """
+    """Comma-separated values in full precision; what is missing or not finite stays empty."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(table.header)

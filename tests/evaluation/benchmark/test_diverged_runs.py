@@ -6,15 +6,16 @@ The paper's SS-GP-SSM has a mean error of 411.6 on Ballbeam. Ours is made worse 
 
 from types import SimpleNamespace
 
+import benchmark_fakes
 import numpy as np
 import pytest
 
 from prssm.data.record import Record
 from prssm.data.sets import catalogue
-from prssm.evaluation.benchmark.experiment import FAILED, OK
 from prssm.evaluation.benchmark.plan import experiments, variant_of
+from prssm.evaluation.benchmark.run import run_all
+from prssm.evaluation.jobs.job_record import FAILED, OK
 from prssm.evaluation.jobs.results import Results
-from prssm.evaluation.jobs.runner import run_all
 from prssm.models.ssgpssm import estimator as ss_gp_ssm
 from prssm.report.benchmark.tables import failure_table, rmse_table
 from prssm.training.log import TrainingLog
@@ -39,7 +40,7 @@ def test_a_blown_up_model_brings_nothing_down(monkeypatch, tmp_path, weight, out
     """Large weights give a large error, like the paper's, larger ones a failed record; the constant
     is scored anyway.
     """
-    monkeypatch.setattr(catalogue, "load", lambda name: (_damped(40, 0), _damped(40, 1)))
+    benchmark_fakes.install_data(monkeypatch, lambda name: (_damped(40, 0), _damped(40, 1)))
     monkeypatch.setattr(
         catalogue, "describe", lambda name: SimpleNamespace(name=name, warm_up=0, lags=None)
     )

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from prssm.data.record import Record
-from prssm.data.sets import catalogue
-from prssm.evaluation.benchmark.experiment import FAILED, OK, fingerprint, run_experiment
+from prssm.evaluation.benchmark.experiment import run_experiment
 from prssm.evaluation.benchmark.plan import Experiment, variant_of
+from prssm.evaluation.jobs.job_record import FAILED, OK
+from prssm.evaluation.jobs.provenance import data_checksum
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +62,7 @@ def test_record_tells_everything_and_is_json():
         "name": "toy test",
         "train_rows": 8,
         "test_rows": 8,
-        "sha256": fingerprint(benchmark_fakes.toy_data()),
+        "sha256": data_checksum(benchmark_fakes.toy_data()),
     }
     assert record["findings"] == {"Warm-up": "2"}
     assert all(seconds >= 0 for seconds in record["seconds"].values())
@@ -113,7 +114,7 @@ def test_missing_data_is_a_failed_record(monkeypatch):
     def missing(name):
         raise OSError("disk gone")
 
-    monkeypatch.setattr(catalogue, "load", missing)
+    benchmark_fakes.install_data(monkeypatch, missing)
     assert _run("prssm").record["reason"] == "OSError: disk gone"
 
 
@@ -121,7 +122,7 @@ def test_a_metric_that_the_data_leave_undefined_is_none(monkeypatch):
     train, _ = benchmark_fakes.toy_data()
     # does not move, and ends with the warm-up
     still = Record(np.arange(2.0), np.ones(2), name="still")
-    monkeypatch.setattr(catalogue, "load", lambda name: (train, [still]))
+    benchmark_fakes.install_data(monkeypatch, lambda name: (train, [still]))
     record = _run("prssm").record
     assert record["outcome"] == OK
     assert record["metrics"]["test"]["fit_percent"] is None
@@ -129,8 +130,8 @@ def test_a_metric_that_the_data_leave_undefined_is_none(monkeypatch):
     assert record["metrics"]["test"]["rmse"] == pytest.approx(0.5)
 
 
-def test_fingerprint_sees_every_number():
+def test_checksum_sees_every_number():
     first = Record(np.arange(4.0), np.arange(4.0))
     other = Record(np.arange(4.0), [0.0, 1.0, 2.0, 3.0 + 1e-12])
-    assert fingerprint([first]) == fingerprint([first[:]])
-    assert fingerprint([first]) != fingerprint([other])
+    assert data_checksum([first]) == data_checksum([first[:]])
+    assert data_checksum([first]) != data_checksum([other])

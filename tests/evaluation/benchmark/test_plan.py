@@ -14,6 +14,8 @@ from prssm.evaluation.benchmark.plan import (
     variant_of,
 )
 from prssm.evaluation.benchmark.published import published
+from prssm.evaluation.benchmark.run import run_all
+from prssm.evaluation.jobs.results import Results
 from prssm.foundation.errors import DataError, OptionError
 
 
@@ -81,15 +83,32 @@ def test_wrong_words_are_said_before_anything_runs(arguments, words):
     assert "\n" not in str(caught.value)
 
 
-def test_data_sets_are_known_and_loaded_once(monkeypatch):
-    assert chosen_datasets(["toy", "toy"]) == ["toy"]
+def test_a_benchmark_loads_each_data_set_once(monkeypatch, tmp_path):
+    loads = []
+
+    def load(name):
+        loads.append(name)
+        return benchmark_fakes.toy_data()
+
+    benchmark_fakes.install_data(monkeypatch, load)
+    chosen = chosen_datasets(["toy", "drives", "toy"])
+    assert chosen == ["toy", "drives"]
+    assert chosen_datasets(["drives"]) == ["drives"]  # as a figure asks for it once more
+    run_all(experiments(chosen, chosen_variants(["prssm"]), 2), Results(tmp_path))
+    assert loads == ["toy", "drives"]
+
+
+def test_a_misspelt_or_missing_data_set_is_said_at_the_start(monkeypatch):
+    loads = []
+    benchmark_fakes.install_data(monkeypatch, loads.append)
     with pytest.raises(DataError, match="unknown data set 'tyo'"):
         chosen_datasets(["toy", "tyo"])
+    assert loads == []  # a misspelt name is said before the first download
 
     def missing(name):
         raise DataError(f"{name}: no file")
 
-    monkeypatch.setattr("prssm.data.sets.catalogue.load", missing)
+    benchmark_fakes.install_data(monkeypatch, missing)
     with pytest.raises(DataError, match="toy: no file"):
         chosen_datasets(["toy"])
 

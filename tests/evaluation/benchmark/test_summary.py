@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prssm.evaluation.benchmark.summary import Cell, best_two, failures, on_test, summarise
+from prssm.evaluation.benchmark.summary import SeedScores, best_two, failures, on_test, summarise
 
 
 def _experiment(label, dataset, seed):
@@ -46,21 +46,21 @@ RECORDS = {
 
 def test_mean_and_deviation_over_seeds_without_failed_and_missing():
     cells = summarise(PLANNED, RECORDS, on_test("rmse"))
-    assert cells["a"]["x"] == Cell((1.0, 2.0, 4.0))
+    assert cells["a"]["x"] == SeedScores((1.0, 2.0, 4.0))
     assert cells["a"]["x"].mean == pytest.approx(np.mean([1, 2, 4]))
     assert cells["a"]["x"].std == pytest.approx(np.std([1, 2, 4], ddof=1))
-    assert cells["a"]["y"] == Cell((1.0, 3.0), failed=1)
-    assert cells["b"]["x"] == Cell((5.0,), missing=2)
+    assert cells["a"]["y"] == SeedScores((1.0, 3.0), failed=1)
+    assert cells["b"]["x"] == SeedScores((5.0,), missing=2)
     assert cells["b"]["x"].std is None
-    assert cells["b"]["y"] == Cell((), missing=3)
+    assert cells["b"]["y"] == SeedScores((), missing=3)
     assert cells["b"]["y"].mean is None
 
 
 def test_only_complete_cells_are_compared():
-    assert Cell((1.0,)).comparable
-    assert not Cell((1.0,), failed=1).comparable
-    assert not Cell((1.0,), missing=1).comparable
-    assert not Cell(()).comparable
+    assert SeedScores((1.0,)).comparable
+    assert not SeedScores((1.0,), failed=1).comparable
+    assert not SeedScores((1.0,), missing=1).comparable
+    assert not SeedScores(()).comparable
 
 
 def test_failures_are_listed_with_their_reason():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prssm.evaluation.benchmark.plan import SCHEMA_VERSION
+from prssm.evaluation.jobs.job_record import SCHEMA_VERSION, key_of
 from prssm.evaluation.jobs.results import FILE_NAME, Results
 from prssm.foundation.errors import DataError
 
@@ -121,3 +121,39 @@ def test_a_file_in_place_of_the_folder_is_refused(tmp_path):
     (tmp_path / "runs").write_text("mine")
     with pytest.raises(DataError, match="expected a folder"):
         Results(tmp_path / "runs")
+
+
+def test_a_row_of_a_study_is_made_once(tmp_path):
+    calls = []
+
+    def study(name, seed, folder):
+        calls.append((name, seed, folder))
+        return {"name": name, "values": [seed, float("nan")], "best": float("inf")}
+
+    results = Results(tmp_path, "rows.jsonl")
+    first = results.once(study, "drives", 0, folder="a")
+    assert results.once(study, "drives", 0, folder="b") == first  # the folder is no part of the key
+    assert Results(tmp_path, "rows.jsonl").once(study, "drives", 0, folder="a") == first
+    assert calls == [("drives", 0, "a")]
+    assert (first["values"], first["best"], first["outcome"]) == ([0, None], None, "ok")
+    results.once(study, "drives", 1, folder="a")
+    assert len(results.records) == len(calls) == 2
+
+
+def test_a_row_that_fails_is_not_kept(tmp_path):
+    def study(name):
+        raise ZeroDivisionError
+
+    results = Results(tmp_path)
+    with pytest.raises(ZeroDivisionError):
+        results.once(study, "drives")
+    assert results.records == {}
+
+
+@given(st.permutations(["a", "b", "c"]), st.integers(0, 3))
+def test_a_key_depends_on_the_values_not_on_the_order_of_options(names, seed):
+    options = {name: ord(name) for name in names}
+    key = key_of("drives", options, seed)
+    assert key == key_of("drives", dict(sorted(options.items())), seed)
+    assert key != key_of("drives", options, seed + 1)
+    assert key != key_of("drives", options | {"a": 0}, seed)

@@ -14,9 +14,9 @@ import pytest
 
 from prssm.evaluation.benchmark.experiment import run_experiment
 from prssm.evaluation.benchmark.plan import Experiment, experiments, variant_of
+from prssm.evaluation.benchmark.run import run_all
 from prssm.evaluation.jobs import cluster
 from prssm.evaluation.jobs.results import Results
-from prssm.evaluation.jobs.runner import run_all
 from prssm.foundation.errors import MissingExtraError, OptionError
 
 

@@ -86,6 +86,6 @@ def test_without_test_data_nothing_is_scored_and_a_later_test_part_needs_no_new_
 
 
 def test_a_simple_model_that_cannot_be_fitted_says_why(found, tmp_path, monkeypatch):
-    monkeypatch.setattr("prssm.evaluation.search.final.ALWAYS", ("constant", "unknown"))
+    monkeypatch.setattr("prssm.evaluation.comparison.BASELINES", ("constant", "unknown"))
     rows = refit(tmp_path, found.best, [toy()], test=part(3.0))["scores"]
     assert rows["unknown"]["note"].startswith("failed: unknown method")

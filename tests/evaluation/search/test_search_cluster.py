@@ -48,7 +48,7 @@ def test_one_that_joins_later_ends_the_run_instead_of_failing_trials():
 
 def test_a_search_on_a_cluster_asks_for_trials_one_by_one(monkeypatch, tmp_path):
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setattr("prssm.evaluation.search.trial.ALWAYS", ("constant",))
+    monkeypatch.setattr("prssm.evaluation.comparison.BASELINES", ("constant",))
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
     ) as dask:

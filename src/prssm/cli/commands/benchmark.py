@@ -147,7 +147,8 @@ def _plan(
 
 def _run(planned: "Sequence[Experiment]", results: "Results", *, quiet: bool, **where: Any) -> None:
     from prssm.cli.words import wants_progress
-    from prssm.evaluation.jobs.runner import Unwatched, run_all
+    from prssm.evaluation.benchmark.run import run_all
+    from prssm.evaluation.jobs.runner import Unwatched
     from prssm.report.progress import Lines, Live
 
     watcher = Unwatched() if quiet else Live() if wants_progress(quiet) else Lines()

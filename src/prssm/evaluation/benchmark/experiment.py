@@ -1,49 +1,36 @@
-"""One experiment: train, simulate both parts freely, score, and say what happened. Never raises for
-a failed run.
+"""One experiment: train, simulate both parts freely, score, and say what happened.
+
+A failed run is a record with its reason, never an exception.
 """
 
-import hashlib
 import time
-import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
-from prssm.data.record import Record
 from prssm.data.sets import catalogue
-from prssm.evaluation.benchmark.plan import SCHEMA_VERSION, Experiment
-from prssm.evaluation.jobs.provenance import provenance
+from prssm.evaluation.benchmark import data
+from prssm.evaluation.benchmark.plan import Experiment
+from prssm.evaluation.jobs.job_record import OK, SCHEMA_VERSION, Finished, failure
+from prssm.evaluation.jobs.provenance import data_checksum, provenance
 from prssm.foundation.errors import PrssmError
 from prssm.models.estimator import Estimator
-from prssm.prediction.metrics import evaluate
+from prssm.prediction.metrics import evaluate, rmse_after
 from prssm.prediction.prediction import Prediction
 
-OK = "ok"
-FAILED = "failed"
 SAMPLES_KEPT = 10  # sample paths stored for figures
-TRACEBACK_CHARACTERS = 4000
 
 
 class DivergedRun(PrssmError):
     """A free run left the numbers, so that it has no score."""
 
 
-@dataclass(frozen=True, eq=False)
-class Finished:
-    """The record of an experiment (plain values for JSON) and the arrays its figures are drawn
-    from.
-    """
-
-    record: dict[str, Any]
-    arrays: dict[str, np.ndarray]
-
-
 def run_experiment(experiment: Experiment) -> Finished:
-    """Train and score one experiment. Whatever goes wrong becomes a failed record with its reason;
-    only Ctrl-C passes.
+    """Trains and scores one experiment.
+
+    Whatever goes wrong becomes a failed record with its reason; only Ctrl-C passes.
     """
     record = blank_record(experiment)
     arrays: dict[str, np.ndarray] = {}
@@ -52,8 +39,7 @@ def run_experiment(experiment: Experiment) -> Finished:
     except KeyboardInterrupt:  # before Exception: an interrupted training is both
         raise
     except Exception as error:
-        trace = "".join(traceback.format_exception(error))[-TRACEBACK_CHARACTERS:]
-        record |= {"outcome": FAILED, "reason": reason(error), "traceback": trace, "metrics": None}
+        record |= failure(error)
     return Finished(record, arrays)
 
 
@@ -84,20 +70,14 @@ def blank_record(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def reason(error: BaseException) -> str:
-    """One line for a table's footnote."""
-    text = " ".join(str(error).split())
-    return text if isinstance(error, PrssmError) else f"{type(error).__name__}: {text}"
-
-
 def _run(experiment: Experiment, record: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    train, test = (_listed(part) for part in catalogue.load(experiment.dataset))
+    train, test = data.load_parts(experiment.dataset)
     skip = catalogue.describe(experiment.dataset).warm_up
     record["data"] = {
         "name": test[0].name,
         "train_rows": sum(map(len, train)),
         "test_rows": sum(map(len, test)),
-        "sha256": fingerprint([*train, *test]),
+        "sha256": data_checksum([*train, *test]),
     }
     model = experiment.variant.build(experiment.seed)
     start = time.perf_counter()
@@ -120,8 +100,9 @@ def _run(experiment: Experiment, record: dict[str, Any], arrays: dict[str, np.nd
 def score(
     predictions: Sequence[Prediction], y_std: np.ndarray, part: str, skip: int = 0
 ) -> dict[str, float | None]:
-    """The metrics of some free runs; None where the data leave one undefined. A run that left the
-    numbers is an error.
+    """The metrics of some free runs; None where the data leave one undefined.
+
+    A run with values that are not finite is an error (`DivergedRun`).
 
     `rmse_scored` leaves out the first `skip` steps of each run, as the data set's own protocol
     asks.
@@ -130,8 +111,7 @@ def score(
         _check_finite(prediction, part)
     with np.errstate(all="ignore"):  # an overflow is found below, by its result
         scores = evaluate(predictions, y_std)
-        after = evaluate([replace(p, warmup=skip) for p in predictions], y_std)["rmse_after_warmup"]
-    scores["rmse_scored"] = after
+        scores["rmse_scored"] = rmse_after(predictions, skip)
     infinite = [name for name, value in scores.items() if np.isinf(value)]
     if infinite:
         raise DivergedRun(f"the free run on the {part} part diverged: {infinite[0]} is not finite")
@@ -193,18 +173,3 @@ def _arrays_of(predictions: Sequence[Prediction]) -> dict[str, np.ndarray]:
             if value is not None
         }
     return arrays
-
-
-def fingerprint(records: Sequence[Record]) -> str:
-    """A checksum of the numbers trained and scored on: two records with equal ones used the same
-    data.
-    """
-    digest = hashlib.sha256()
-    for record in records:
-        for array in (record.u, record.y):
-            digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()[:16]
-
-
-def _listed(part: Record | list[Record]) -> list[Record]:
-    return part if isinstance(part, list) else [part]

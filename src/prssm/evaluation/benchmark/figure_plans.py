@@ -12,8 +12,9 @@ SHOWN_SEED = 0  # figures of single runs show the first seed, never the best
 
 @dataclass(frozen=True)
 class FigurePlan:
-    """A figure, what it shows, and its experiments by panel: `panels[title]` are the experiments of
-    one panel or curve.
+    """A figure of the paper: what it shows, and the experiments it is drawn from.
+
+    `panels[title]` are the experiments of one panel or curve.
     """
 
     name: str
@@ -32,8 +33,9 @@ def figure_datasets(names: Sequence[str]) -> list[str]:
 def plan_figure(
     name: str, ours: Variant, variants: Sequence[Variant], seeds: int, dataset: str | None = None
 ) -> FigurePlan:
-    """The experiments of a figure: `ours` is PR-SSM with the options of this benchmark, `variants`
-    are all its methods.
+    """The experiments of a figure.
+
+    `ours` is PR-SSM with the options of this benchmark, `variants` are all its methods.
     """
     usual, caption, panels = _known(name)
     return FigurePlan(name, caption, panels(dataset or usual, ours, variants, seeds))

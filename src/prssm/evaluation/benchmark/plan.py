@@ -1,27 +1,28 @@
-"""What is to be run: data sets x methods (with options) x seeds, all names and options checked
-before anything starts.
+"""What is to be run: data sets x methods (with options) x seeds.
+
+All names and options are checked before anything starts.
 """
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from prssm.data.sets import catalogue
+from prssm.evaluation import comparison
+from prssm.evaluation.benchmark import data
 from prssm.evaluation.benchmark.published import Setting, published
+from prssm.evaluation.jobs.job_record import key_of
 from prssm.foundation.errors import OptionError, did_you_mean
 from prssm.models.registry import METHODS, method
 
-SCHEMA_VERSION = 1
-ALWAYS = ("constant", "linear")  # a method that does not beat both rows has learnt nothing
 PAPER_SETS = ("actuator", "ballbeam", "drives", "furnace", "dryer")
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A method with its options: one row of the table. Options are kept as sorted pairs so that
-    variants can be compared.
+    """A method with its options: one row of the table.
+
+    Options are kept as sorted pairs, so that variants can be compared.
     """
 
     label: str
@@ -34,16 +35,15 @@ class Variant:
         return method(self.method)(self.preset, **dict(self.options), seed=seed)
 
     def configuration(self) -> dict[str, Any]:
-        """Every option with its value, defaults included, so that a changed default is a different
-        experiment.
-        """
+        """Every option with its value, defaults too: a changed default is another experiment."""
         return {
             name: value for name, value in self.build(0).config.to_dict().items() if name != "seed"
         }
 
     def on(self, dataset: str) -> "Variant":
-        """The same row of the table on a data set: a method with a lag window takes the paper's,
-        unless lags were named.
+        """The same row of the table on a data set.
+
+        A method with a lag window takes the one that the paper used there, unless lags were named.
         """
         if "lags" not in method(self.method).Config.names() or "lags" in dict(self.options):
             return self
@@ -63,8 +63,9 @@ class Variant:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One data set, one method with its options (those that the data set's protocol fixes
-    included), one seed.
+    """One data set, one method with its options, one seed.
+
+    The options include those that the protocol of the data set fixes.
     """
 
     dataset: str
@@ -74,15 +75,9 @@ class Experiment:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variant", self.variant.on(self.dataset))
-        identity = [
-            SCHEMA_VERSION,
-            self.dataset,
-            self.variant.method,
-            self.variant.configuration(),
-            self.seed,
-        ]
-        text = json.dumps(identity, sort_keys=True, allow_nan=False)
-        object.__setattr__(self, "key", hashlib.sha256(text.encode()).hexdigest()[:16])
+        variant = self.variant
+        key = key_of(self.dataset, variant.method, variant.configuration(), self.seed)
+        object.__setattr__(self, "key", key)
 
     def __str__(self) -> str:
         return f"{self.dataset} {self.variant.label} seed {self.seed}"
@@ -141,27 +136,30 @@ def _in_setting(variant: Variant, setting: Setting) -> Variant:
 
 
 def chosen_datasets(names: Sequence[str] | None) -> list[str]:
-    """The named data sets, by default the paper's five. Each is loaded once, so that a missing file
-    is said at the start.
+    """The named data sets, by default the paper's five.
+
+    Each is loaded now, so that a missing file is said at the start; the experiments that run in
+    this process share what was loaded.
     """
     chosen = list(dict.fromkeys(names or PAPER_SETS))
     for name in chosen:
         catalogue.describe(name)  # a misspelt name is said before the first download
     for name in chosen:
-        catalogue.load(name)
+        data.load_parts(name)
     return chosen
 
 
 def chosen_variants(
     specs: Sequence[str] | None, preset: str | None = None, settings: Sequence[str] = ()
 ) -> list[Variant]:
-    """Variants from texts like 'prssm' or 'prssm:scheme=full,iterations=100', the two rows that are
-    always there first.
+    """Variants from texts like 'prssm' or 'prssm:scheme=full,iterations=100'.
+
+    The rows of the plain models are always there, and come first.
 
     `preset` is for every method that has it. A setting 'key=value' is for every chosen method that
     has such an option, 'method.key=value' for that method alone.
     """
-    specs = list(dict.fromkeys([*ALWAYS, *(specs or METHODS)]))
+    specs = list(dict.fromkeys([*comparison.BASELINES, *(specs or METHODS)]))
     given = dict(assignment(text, "--set") for text in settings)
     names = list(dict.fromkeys(spec.partition(":")[0] for spec in specs))
     check_preset(preset, names)

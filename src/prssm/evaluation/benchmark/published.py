@@ -1,6 +1,4 @@
-"""The paper's result tables and the rows that must stand beside them, read from `published.toml` in
-the package.
-"""
+"""The paper's result tables and other published rows, read from `published.toml`."""
 
 import tomllib
 from collections.abc import Mapping
@@ -11,10 +9,8 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A published RMSE: its mean and, where one was printed, its standard deviation over trained
-    models.
-    """
+class PublishedRMSE:
+    """A published RMSE: its mean, and its deviation over trained models where one was printed."""
 
     mean: float
     std: float | None = None
@@ -22,8 +18,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class Setting:
-    """One of the four combinations of preprocessing and propagation: `rmse[data set][method]`;
-    absent if not run.
+    """One of the paper's four combinations of preprocessing and propagation.
+
+    `rmse[data set][method]` is absent where the paper has no number.
 
     `options` are what a method of ours is told to run in this setting.
     """
@@ -31,7 +28,7 @@ class Setting:
     name: str
     title: str
     options: Mapping[str, Any]
-    rmse: Mapping[str, Mapping[str, Figure]]
+    rmse: Mapping[str, Mapping[str, PublishedRMSE]]
 
 
 @dataclass(frozen=True)
@@ -40,14 +37,16 @@ class Reference:
 
     label: str
     source: str
-    rmse: Mapping[str, Figure]
+    rmse: Mapping[str, PublishedRMSE]
     log_likelihood_scaled: Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class Published:
-    """All published figures; `main` is the setting of the paper's own table, `varied` our methods
-    with all four settings.
+    """All published numbers.
+
+    `main` is the setting of the paper's own table; `varied` are those of our methods that the paper
+    ran in all four settings.
     """
 
     source: str
@@ -84,14 +83,16 @@ def published() -> Published:
 
 def _setting(entry: dict[str, Any], methods: list[str]) -> Setting:
     rmse = {
-        dataset: {method: Figure(*cell) for method, cell in zip(methods, row, strict=True) if cell}
+        dataset: {
+            method: PublishedRMSE(*cell) for method, cell in zip(methods, row, strict=True) if cell
+        }
         for dataset, row in entry["rmse"].items()
     }
     return Setting(entry["name"], entry["title"], entry["options"], rmse=rmse)
 
 
 def _reference(entry: dict[str, Any]) -> Reference:
-    rmse = {dataset: Figure(*cell) for dataset, cell in entry["rmse"].items()}
+    rmse = {dataset: PublishedRMSE(*cell) for dataset, cell in entry["rmse"].items()}
     return Reference(
         entry["label"],
         entry["source"],

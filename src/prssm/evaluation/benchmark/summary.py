@@ -1,5 +1,6 @@
-"""Figures over seeds: mean, deviation and the number of runs behind them. Failed runs are counted,
-never averaged.
+"""Scores over seeds: mean, deviation and the number of runs behind them.
+
+Failed runs are counted, never averaged.
 """
 
 import statistics
@@ -7,18 +8,19 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from prssm.evaluation.benchmark.experiment import OK
 from prssm.evaluation.benchmark.plan import Experiment
+from prssm.evaluation.jobs.job_record import OK
 
-Records = Mapping[str, Mapping[str, Any]]
-Figure = Callable[[Mapping[str, Any]], float | None]
+JobRecords = Mapping[str, Mapping[str, Any]]
+Quantity = Callable[[Mapping[str, Any]], float | None]
 Name = TypeVar("Name", bound=Hashable)
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One method on one data set: the values of the runs that ended well, and the numbers of those
-    that did not.
+class SeedScores:
+    """One method on one data set: the values of the runs that ended well.
+
+    `failed` and `missing` count the others.
     """
 
     values: tuple[float, ...]
@@ -40,17 +42,15 @@ class Cell:
         return bool(self.values) and not self.failed and not self.missing
 
 
-def on_test(name: str) -> Figure:
-    """The figure 'this metric on the test part'."""
+def on_test(name: str) -> Quantity:
+    """The quantity 'this metric on the test part', for `summarise`."""
     return lambda record: record["metrics"]["test"].get(name)
 
 
 def summarise(
-    planned: Iterable[Experiment], records: Records, figure: Figure
-) -> dict[str, dict[str, Cell]]:
-    """`cells[label][data set]` of one figure over the seeds, for what was planned, in the planned
-    order.
-    """
+    planned: Iterable[Experiment], records: JobRecords, quantity: Quantity
+) -> dict[str, dict[str, SeedScores]]:
+    """One quantity over the seeds as `scores[label][data set]`, in the planned order."""
     values: dict[str, dict[str, list[float]]] = {}
     failed: dict[tuple[str, str], int] = {}
     missing: dict[tuple[str, str], int] = {}
@@ -61,14 +61,14 @@ def summarise(
         if record is not None and record["outcome"] != OK:
             failed[place] = failed.get(place, 0) + 1
             continue
-        value = None if record is None else figure(record)
+        value = None if record is None else quantity(record)
         if value is None:
             missing[place] = missing.get(place, 0) + 1
         else:
             found.append(value)
     return {
         label: {
-            dataset: Cell(
+            dataset: SeedScores(
                 tuple(found), failed.get((label, dataset), 0), missing.get((label, dataset), 0)
             )
             for dataset, found in row.items()
@@ -78,8 +78,9 @@ def summarise(
 
 
 def best_two(costs: Mapping[Name, float]) -> tuple[set[Name], set[Name]]:
-    """Who has the lowest cost and who the second lowest. Equals share a place, and two firsts leave
-    no second.
+    """Who has the lowest cost and who the second lowest.
+
+    Equals share a place, and two firsts leave no second.
     """
     levels = sorted(set(costs.values()))
     best = {name for name, cost in costs.items() if levels and cost == levels[0]}
@@ -91,7 +92,7 @@ def best_two(costs: Mapping[Name, float]) -> tuple[set[Name], set[Name]]:
     return best, second
 
 
-def failures(planned: Iterable[Experiment], records: Records) -> list[tuple[Experiment, str]]:
+def failures(planned: Iterable[Experiment], records: JobRecords) -> list[tuple[Experiment, str]]:
     """The experiments that failed, each with its reason."""
     found = [(experiment, records.get(experiment.key)) for experiment in planned]
     return [

@@ -11,14 +11,13 @@ _CONNECT_SECONDS = 10
 
 
 class WorkerVersionError(OptionError):
-    """A worker of the cluster runs another version of this package, so its results would not be
-    comparable.
-    """
+    """A worker of the cluster runs another version of this package: results would not compare."""
 
 
 def run_on_dask(work: Callable[[Any], Any], jobs: Iterable[Any], address: str) -> Iterator[Event]:
-    """Run `work(job)` for all jobs on the cluster's workers; the scheduler repeats the jobs of a
-    worker that dies.
+    """Runs `work(job)` for all jobs on a cluster; yields what happens.
+
+    The scheduler repeats the jobs of a worker that dies.
 
     A list of jobs is handed over at once. Other jobs may depend on the results before them: they
     are asked for as threads of the cluster get free. The workers need this package in the same
@@ -68,8 +67,9 @@ def _same_version(work: Callable[[Any], Any], job: Any, version: str) -> Any:
 
 
 def _check_versions(client: Any) -> None:
-    """All workers that are there are asked; the function travels by value, for they may not have
-    this module.
+    """Asks all workers for their version of this package.
+
+    The function travels by value, since they may not have this module.
     """
 
     def version() -> str:

@@ -1,15 +1,20 @@
-"""Which code, on which machine, made a figure."""
+"""Which code, on which machine, from which data, made a result."""
 
+import hashlib
 import os
 import platform
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import prssm
+from prssm.data.record import Record
 
 PACKAGES = ("jax", "jaxlib", "equinox", "optax", "numpy", "scipy")
 _GIT_SECONDS = 10
@@ -19,6 +24,15 @@ _GIT_SECONDS = 10
 def provenance() -> dict[str, Any]:
     """Versions, device, machine and commit of this process, as plain values for a record."""
     return {"versions": versions(), "device": device(), "machine": machine(), "commit": commit()}
+
+
+def data_checksum(records: Sequence[Record]) -> str:
+    """Tells whether two results used the same numbers: equal data have equal checksums."""
+    digest = hashlib.sha256()
+    for record in records:
+        for array in (record.u, record.y):
+            digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:16]
 
 
 def versions() -> dict[str, str]:
@@ -51,8 +65,9 @@ def _processor() -> str:
 
 
 def commit() -> str | None:
-    """The commit of the source tree this package runs from, '+' after it if files differ; None if
-    it is installed.
+    """The commit of the source tree that this package runs from, with '+' if files differ.
+
+    None if the package is installed.
 
     A copy of the tree without its repository (on a GPU machine, say) is told the commit by the
     variable PRSSM_COMMIT.

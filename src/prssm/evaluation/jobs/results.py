@@ -1,5 +1,6 @@
-"""The results file: one JSON line for each finished experiment, only ever appended to, and arrays
-for figures beside it.
+"""The results file: one JSON line for each finished job, and arrays for figures beside it.
+
+Lines are only ever appended.
 
 A line counts once its newline is on the disk. A crash can leave a torn last line: it is not read,
 and the next append cuts it off. Of several lines with the same key (a failed experiment that was
@@ -8,14 +9,14 @@ tried again) the last one counts.
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from prssm.evaluation.benchmark.plan import SCHEMA_VERSION
+from prssm.evaluation.jobs.job_record import OK, SCHEMA_VERSION, finite, key_of
 from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import DataError
 
@@ -24,8 +25,9 @@ ARRAYS_FOLDER = "arrays"
 
 
 class Results:
-    """The finished experiments of one output folder. Several programs may append to the same folder
-    at once.
+    """The finished jobs of one output folder.
+
+    Several programs may append to the same folder at once.
     """
 
     def __init__(self, folder: str | os.PathLike[str], file_name: str = FILE_NAME) -> None:
@@ -41,8 +43,7 @@ class Results:
                 self._read_new_lines(stream)
 
     def append(self, record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bool:
-        """Add one experiment: its arrays first, then its line, both on the disk before this
-        returns.
+        """Adds one job: its arrays first, then its line, both on the disk before this returns.
 
         False, and nothing is written, if another program has meanwhile finished the same experiment
         well.
@@ -52,7 +53,7 @@ class Results:
         with _locked(self.path.with_suffix(".lock")), self.path.open("a+b") as stream:
             self._read_new_lines(stream)
             known = self.records.get(record["key"])
-            if known is not None and known["outcome"] == "ok":
+            if known is not None and known["outcome"] == OK:
                 return False
             self._write_arrays(record["key"], arrays)
             stream.truncate(self._read_up_to)  # what follows the last whole line is torn
@@ -61,6 +62,24 @@ class Results:
             os.fsync(stream.fileno())
             self._read_new_lines(stream)
         return True
+
+    def once(
+        self, make: Callable[..., Mapping[str, Any]], *identity: Any, **fixed: Any
+    ) -> dict[str, Any]:
+        """A row of a study: looked up, or made by `make(*identity, **fixed)` and kept.
+
+        The key is made of `identity`, plain values that name all that the result depends on.
+        `fixed` is handed on only. A number that is not finite is kept as None.
+
+            results = Results("runs/study", "rows.jsonl")
+            row = results.once(study, "drives", 0)   # runs study("drives", 0) the first time only
+        """
+        key = key_of(*identity)
+        if key not in self.records:
+            values = finite(dict(make(*identity, **fixed)))
+            record = {"schema": SCHEMA_VERSION, "key": key, "outcome": OK, **values}
+            self.append(record, {})
+        return self.records[key]
 
     def arrays(self, key: str) -> dict[str, np.ndarray]:
         """The arrays stored beside a record; empty if it has none (a failed experiment)."""
@@ -120,8 +139,9 @@ class Results:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Alone in the folder while in the block, among all programs of this machine; the lock ends
-    with its process.
+    """Holds the folder's lock in the block, among all programs of this machine.
+
+    The lock ends with its process.
     """
     with path.open("a") as stream:
         if os.name == "nt":

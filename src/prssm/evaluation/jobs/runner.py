@@ -1,17 +1,18 @@
-"""Runs what is not yet recorded, in this process, on local processes or on a cluster. Only this
-process writes results.
+"""Runs what is not yet recorded, in this process, on local processes or on a cluster.
+
+Only this process writes results.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
-from prssm.evaluation.benchmark.experiment import FAILED, Finished, blank_record, run_experiment
-from prssm.evaluation.benchmark.plan import Experiment
 from prssm.evaluation.jobs.cluster import run_on_dask
+from prssm.evaluation.jobs.job_record import FAILED, Finished
 from prssm.evaluation.jobs.results import Results
 from prssm.evaluation.jobs.workers import Done, Event, Lost, Started, run_in_processes
 
 Work = Callable[[Any], Finished]
+Blank = Callable[[Any], dict[str, Any]]  # the record of a job before anything has run
 
 
 class Job(Protocol):
@@ -25,8 +26,8 @@ class Watcher(Protocol):
     """Watches a benchmark run or a search."""
 
     def start(self, total: int, done: int) -> None: ...
-    def started(self, experiment: Any) -> None: ...
-    def finished(self, experiment: Any, record: dict[str, Any]) -> None: ...
+    def started(self, job: Any) -> None: ...
+    def finished(self, job: Any, record: dict[str, Any]) -> None: ...
     def stop(self) -> None: ...
 
 
@@ -34,52 +35,48 @@ class Unwatched:
     """The watcher that says nothing."""
 
     def start(self, total: int, done: int) -> None: ...
-    def started(self, experiment: Any) -> None: ...
-    def finished(self, experiment: Any, record: dict[str, Any]) -> None: ...
+    def started(self, job: Any) -> None: ...
+    def finished(self, job: Any, record: dict[str, Any]) -> None: ...
     def stop(self) -> None: ...
 
 
-def run_all(
-    planned: Sequence[Experiment],
+def run_missing(
+    jobs: Sequence[Job],
     results: Results,
     *,
+    work: Work,
+    blank: Blank,
     workers: int = 1,
     dask: str | None = None,
     retry_failed: bool = False,
     watcher: Watcher | None = None,
-    work: Work = run_experiment,
 ) -> int:
-    """Run the planned experiments that are not recorded yet, and record each as soon as it ends;
-    how many were run.
+    """Runs `work` on the jobs that are not recorded yet, records each as soon as it ends.
 
-    A failed experiment counts as recorded unless `retry_failed`. Ctrl-C keeps what is finished.
+    Says how many were run. A failed job counts as recorded unless `retry_failed`. `blank` makes the
+    record of a job that was lost with its process.
     """
-    # the first of equals
-    unique = list({experiment.key: experiment for experiment in reversed(planned)}.values())[::-1]
-    todo = [experiment for experiment in unique if needs_run(experiment, results, retry_failed)]
+    unique = list({job.key: job for job in reversed(jobs)}.values())[::-1]  # the first of equals
+    todo = [job for job in unique if needs_run(job, results, retry_failed)]
     watcher = watcher or Unwatched()
     if not todo:
         return 0
     watcher.start(len(unique), len(unique) - len(todo))
-    record_all(
-        events_of(work, todo, min(workers, len(todo)), dask=dask),
-        results,
-        watcher,
-        blank=blank_record,
-    )
+    events = events_of(work, todo, min(workers, len(todo)), dask=dask)
+    record_all(events, results, watcher, blank=blank)
     return len(todo)
 
 
-def needs_run(experiment: Job, results: Results, retry_failed: bool) -> bool:
-    record = results.records.get(experiment.key)
+def needs_run(job: Job, results: Results, retry_failed: bool) -> bool:
+    """Whether a job is not recorded, or failed and is to be tried again."""
+    record = results.records.get(job.key)
     return record is None or (retry_failed and record["outcome"] == FAILED)
 
 
-def record_all(
-    events: Any, results: Results, watcher: Watcher, blank: Callable[[Any], dict[str, Any]]
-) -> None:
-    """Record each job as soon as it ends; `blank` makes the record of one that was lost with its
-    process.
+def record_all(events: Any, results: Results, watcher: Watcher, blank: Blank) -> None:
+    """Records each job as soon as it ends.
+
+    `blank` makes the record of a job that was lost with its process.
     """
     try:
         for event in events:
@@ -95,8 +92,9 @@ def record_all(
 
 
 def events_of(work: Work, jobs: Iterable[Any], workers: int, dask: str | None) -> Any:
-    """What happens to the jobs, on a cluster, on local processes or in this one; they are asked for
-    one by one.
+    """Starts the jobs, on a cluster, on local processes or in this one; yields what happens.
+
+    Jobs are asked for one by one.
     """
     if dask is not None:
         return run_on_dask(work, jobs, dask)
@@ -111,5 +109,5 @@ def _run_here(work: Work, jobs: Iterable[Any]) -> Iterator[Event]:
         yield Done(job, work(job))
 
 
-def _lost(event: Lost, blank: Callable[[Any], dict[str, Any]]) -> Finished:
+def _lost(event: Lost, blank: Blank) -> Finished:
     return Finished(blank(event.job) | {"outcome": FAILED, "reason": event.reason}, {})

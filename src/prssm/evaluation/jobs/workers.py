@@ -1,5 +1,6 @@
-"""Local worker processes. This module imports nothing heavy, so that a new process can set its
-threads before numpy loads.
+"""Local worker processes.
+
+This module imports nothing heavy, so that a new process can set its threads before numpy loads.
 
 A worker is given one job at a time. When its process dies (killed, out of memory, a crash in native
 code), the parent knows which job it held, gives that job to a fresh process, and gives up on it
@@ -75,8 +76,9 @@ class _Worker:
 def run_in_processes(
     work: Callable[[Any], Any], jobs: Iterable[Any], workers: int
 ) -> Iterator[Event]:
-    """Run `work(job)` for all jobs on some processes; yields what happens. Ends its processes
-    however it is left.
+    """Runs `work(job)` for all jobs on some processes; yields what happens.
+
+    However it is left, it ends its processes.
 
     A job is asked for when a process is free, so that jobs may depend on the results before them.
     """
@@ -166,8 +168,9 @@ class _Team:
             yield Done(task.job, result)
 
     def bury(self, worker: _Worker) -> Iterator[Event]:
-        """A process has died: its job goes back to the front of the queue, or is lost if it was
-        tried often enough.
+        """A process has died: its job goes back to the front of the queue.
+
+        It is lost if it was tried often enough.
         """
         worker.process.join()
         worker.connection.close()
@@ -205,9 +208,7 @@ class _Team:
 
 
 def _serve(connection: Connection, threads: int) -> None:
-    """A worker process's life: learn the work, then do one job after the other until the parent
-    closes the pipe.
-    """
+    """What a worker process does: one job after the other until the parent closes the pipe."""
     # Ctrl-C reaches the whole group; the parent decides what happens
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for variable in _THREAD_VARIABLES:

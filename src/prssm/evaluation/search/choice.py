@@ -1,6 +1,4 @@
-"""From finished trials to the configuration that is kept: judged on held-out training data, by the
-mean over its seeds.
-"""
+"""Chooses among finished trials: by held-out error, as the mean over the seeds."""
 
 import json
 import statistics
@@ -8,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from prssm.evaluation.benchmark.experiment import OK
+from prssm.evaluation.jobs.job_record import OK
 from prssm.foundation.errors import OptionError, TrainingError, did_you_mean
 
-Record = Mapping[str, Any]
+TrialRecord = Mapping[str, Any]
 # How trials are compared: a metric and its sign. Scaled by the spread of each output, so that
 # several outputs count alike.
 CRITERIA = {"rmse": ("nrmse", 1.0), "log-likelihood": ("log_likelihood_scaled", -1.0)}
@@ -32,11 +30,11 @@ def cost(metrics: Mapping[str, Any], by: str) -> float:
 class Configuration:
     """All trials that differ in nothing but their seed."""
 
-    trials: Sequence[Record]
+    trials: Sequence[TrialRecord]
     by: str
 
     @property
-    def finished(self) -> list[Record]:
+    def finished(self) -> list[TrialRecord]:
         return [record for record in self.trials if record["outcome"] == OK]
 
     @property
@@ -48,7 +46,7 @@ class Configuration:
         return statistics.fmean(cost(record["metrics"], self.by) for record in self.finished)
 
     @property
-    def best(self) -> Record:
+    def best(self) -> TrialRecord:
         return min(self.finished, key=lambda record: cost(record["metrics"], self.by))
 
     def mean(self, metric: str) -> float | None:
@@ -56,11 +54,12 @@ class Configuration:
         return None if not values or None in values else statistics.fmean(values)
 
 
-def configurations(records: Iterable[Record], by: str) -> list[Configuration]:
-    """All configurations, best first; then those of whose seeds fewer than half finished, then
-    those with none.
+def configurations(records: Iterable[TrialRecord], by: str) -> list[Configuration]:
+    """All configurations, best first.
+
+    Those of whose seeds fewer than half finished come later, those with none last.
     """
-    groups: dict[str, list[Record]] = {}
+    groups: dict[str, list[TrialRecord]] = {}
     for record in records:
         key = json.dumps(
             [record["method"], record["configuration"], record["baseline"]], sort_keys=True
@@ -77,7 +76,7 @@ def configurations(records: Iterable[Record], by: str) -> list[Configuration]:
     return sorted((Configuration(group, by) for group in groups.values()), key=rank)
 
 
-def best_trial(records: Iterable[Record], by: str) -> Record:
+def best_trial(records: Iterable[TrialRecord], by: str) -> TrialRecord:
     """The best seed of the best configuration; an error that says why where no trial finished."""
     tried = [record for record in records if not record["baseline"]]
     found = configurations(tried, by)
@@ -90,12 +89,12 @@ def best_trial(records: Iterable[Record], by: str) -> Record:
     return found[0].best
 
 
-def unbeaten(records: Iterable[Record], by: str) -> list[str]:
-    """Names of the simple models that no configuration has beaten on the held-out data."""
+def unbeaten(records: Iterable[TrialRecord], by: str) -> list[str]:
+    """Names of the plain models that no configuration has beaten on the held-out data."""
     records = list(records)
     tried = configurations([record for record in records if not record["baseline"]], by)
     best = next((found.cost for found in tried if found.finished), None)
-    simple = [record for record in records if record["baseline"] and record["outcome"] == OK]
+    plain = [record for record in records if record["baseline"] and record["outcome"] == OK]
     return [
-        record["label"] for record in simple if best is None or cost(record["metrics"], by) <= best
+        record["label"] for record in plain if best is None or cost(record["metrics"], by) <= best
     ]

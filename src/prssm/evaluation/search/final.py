@@ -1,6 +1,4 @@
-"""The end of a search: the chosen options as a file, the model refitted to all training data, one
-look at the test part.
-"""
+"""The end of a search: the chosen options as a file, one refit, one look at the test part."""
 
 import json
 import time
@@ -10,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from prssm.data.record import Record
-from prssm.evaluation.benchmark.experiment import fingerprint
-from prssm.evaluation.benchmark.plan import ALWAYS
-from prssm.evaluation.jobs.provenance import provenance
+from prssm.evaluation.comparison import ScoreRow, baseline_rows
+from prssm.evaluation.jobs.job_record import finite
+from prssm.evaluation.jobs.provenance import data_checksum, provenance
 from prssm.foundation.atomic import replacing
-from prssm.foundation.errors import PrssmError
 from prssm.models.estimator import Estimator
 from prssm.models.files import load
 from prssm.models.registry import method
@@ -26,9 +23,7 @@ CHOSEN_FILE = "chosen.json"
 
 
 def write_options(folder: Path, best: Mapping[str, Any], settings: Mapping[str, Any]) -> Path:
-    """A file that `prssm fit --config` takes: the settings that name the data, and the chosen
-    method and options.
-    """
+    """Writes a file that `prssm fit --config` takes: the data, the chosen method and options."""
     top = {name: value for name, value in settings.items() if value is not None}
     top |= {"method": best["method"], "preset": best["preset"]}
     options = best["options"] | {"seed": best["seed"]}
@@ -57,16 +52,15 @@ def refit(
     test: list[Record],
     progress: bool | Progress = False,
 ) -> dict[str, Any]:
-    """Fit the chosen options to all training data, save the model and score the test part, if there
-    is one.
+    """Fits the chosen options to all training data, saves the model, scores any test part.
 
     What was done for the same choice and the same test part is not done again. The answer, also in
-    chosen.json, has the scores of simple models on the same rows, and says what was scored on this
+    chosen.json, has the scores of plain models on the same rows, and says what was scored on this
     test part before.
     """
     path = folder / CHOSEN_FILE
     before: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    checksum = fingerprint(test) if test else None
+    checksum = data_checksum(test) if test else None
     same = before.get("key") == best["key"] and (folder / MODEL_FILE).exists()
     if same and before["test_checksum"] == checksum:
         return before
@@ -100,27 +94,13 @@ def _fitted(
 
 
 def _rows(model: Estimator, train: list[Record], test: list[Record]) -> dict[str, dict[str, Any]]:
-    """Scores of the model and of simple ones on the test part; a simple one that cannot be fitted
-    says why.
-    """
-    rows: dict[str, dict[str, Any]] = {}
-    for name in ALWAYS:
-        if name != model.name:
-            try:
-                rows[name] = {"scores": _finite(method(name)().fit(train).score(test)), "note": ""}
-            except PrssmError as error:
-                rows[name] = {"scores": {}, "note": f"failed: {error}"}
-    return rows | {model.name: {"scores": _finite(model.score(test)), "note": ""}}
-
-
-def _finite(scores: Mapping[str, float]) -> dict[str, float | None]:
-    return {name: value if abs(value) < float("inf") else None for name, value in scores.items()}
+    """Scores on the test part by name, those of the plain models first, for chosen.json."""
+    rows = [*baseline_rows(model.name, train, test), ScoreRow(model.name, model.score(test))]
+    return {row.label: {"scores": finite(dict(row.scores)), "note": row.note} for row in rows}
 
 
 def _earlier(before: Mapping[str, Any], checksum: str | None) -> list[dict[str, Any]]:
-    """Choices that were scored on this test part before: it is no longer fresh for the present
-    one.
-    """
+    """Choices that were scored on this test part before, so that it is no longer fresh."""
     if not before or before["scores"] is None or before["test_checksum"] != checksum:
         return []
     return [

@@ -1,4 +1,4 @@
-"""Who says which trial comes next: all combinations in turn, or Optuna from what was found so far.
+"""Proposes the next trial: all combinations in turn, or Optuna from what was found so far.
 
 A proposer is asked when a worker is free, and looks at the records then.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from prssm.evaluation.benchmark.experiment import OK
+from prssm.evaluation.jobs.job_record import OK
 from prssm.evaluation.jobs.results import Results
 from prssm.evaluation.search.space import STRUCTURE, Choices, Dimension, Range, Space
 from prssm.evaluation.search.trial import STOPPED, Base, Trial, trial_of
@@ -92,8 +92,9 @@ class OptunaProposer:
             self._add(record)
 
     def _add(self, record: Mapping[str, Any]) -> None:
-        """A trial with its outcome; a failed one counts as the worst of the stopped ones, so that
-        its like is avoided.
+        """Tells the study a trial with its outcome.
+
+        A failed one counts as the worst of the stopped ones, so that others like it are avoided.
         """
         known = {d.name: d for d in self.space if d.name in record["params"]}
         if not all(dimension.holds(record["params"][name]) for name, dimension in known.items()):

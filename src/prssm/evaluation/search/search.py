@@ -1,5 +1,6 @@
-"""A sweep or a search over options: trials on held-out training data, recorded one by one, so that
-it can go on later.
+"""A sweep or a search over options, by trials on held-out training data.
+
+Trials are recorded one by one, so that a search can go on later.
 
     from prssm.evaluation.search.search import search
     found = search(train, {"latent_dim": [2, 4, 6], "seed": "0..4"}, out="runs/search")
@@ -16,8 +17,9 @@ from typing import Any
 
 from prssm.data.coerce import as_records, check_training
 from prssm.data.record import Record
-from prssm.evaluation.benchmark.experiment import OK, fingerprint
-from prssm.evaluation.benchmark.plan import SCHEMA_VERSION, check_preset
+from prssm.evaluation.benchmark.plan import check_preset
+from prssm.evaluation.jobs.job_record import OK, SCHEMA_VERSION
+from prssm.evaluation.jobs.provenance import data_checksum
 from prssm.evaluation.jobs.results import Results
 from prssm.evaluation.jobs.runner import Unwatched, Watcher, events_of, needs_run, record_all
 from prssm.evaluation.search.choice import best_trial, check_criterion, cost
@@ -58,7 +60,7 @@ def search(
     over: Mapping[str, Any] | Sequence[str],
     *,
     out: str | os.PathLike[str] = "runs/search",
-    base: Base = Base(),
+    base: Base = Base(),  # noqa: B008 - frozen
     trials: int | None = None,
     validation: Validation = Validation(),  # noqa: B008 - frozen
     by: str = "rmse",
@@ -68,8 +70,7 @@ def search(
     retry_failed: bool = False,
     watcher: Watcher | None = None,
 ) -> Found:
-    """Try all combinations of the values in `over`, or with `trials` so many of them as Optuna
-    proposes.
+    """Tries all combinations of the values in `over`, or with `trials` as many as Optuna proposes.
 
     Each trial is fitted to a part of the training data `data` and judged on the rest of it, which
     it has not seen. Every finished trial is a line of `out`/trials.jsonl; the same call goes on
@@ -115,8 +116,9 @@ def _planned(space: Space, base: Base, results: Results, by: str, trials: int | 
 
 
 def _missing(planned: Any, base: Base, results: Results, retry_failed: bool) -> Iterator[Trial]:
-    """What is to be run, the simple rows first; a trial that another program has meanwhile recorded
-    is left out.
+    """The trials that are to be run, the plain models first.
+
+    A trial that another program has meanwhile recorded is left out.
     """
     failed = [
         trial_of(base, record["params"])
@@ -171,13 +173,14 @@ def _checked_base(base: Base, space: Space) -> Base:
 def _question(
     records: Sequence[Record], space: Space, base: Base, validation: Validation
 ) -> dict[str, Any]:
-    """What makes trials comparable; what is searched, and where it runs, may change from call to
-    call.
+    """What makes trials comparable.
+
+    What is searched, and where it runs, may change from call to call.
     """
     searched = {dimension.name for dimension in space}
     return {
         "schema": SCHEMA_VERSION,
-        "training data": f"{sum(map(len, records))} rows, checksum {fingerprint(records)}",
+        "training data": f"{sum(map(len, records))} rows, checksum {data_checksum(records)}",
         "held out": str(validation),
         "method": None if "method" in searched else base.method,
         "preset": None if "preset" in searched else base.preset,
@@ -186,8 +189,9 @@ def _question(
 
 
 def _keep_question(path: Path, question: dict[str, Any]) -> None:
-    """Write the question beside the trials; a folder that belongs to another one is refused and
-    left as it is.
+    """Writes the question beside the trials.
+
+    A folder that belongs to another question is refused and left as it is.
     """
     if path.exists():
         try:

@@ -1,8 +1,9 @@
 """What a search goes over: for each option a list of values or a range, as a user writes them.
 
-latent_dim=2,4,6     these values            learning_rate=0.005..0.1:log   a range, logarithmic
-(search only) seed=0..4            whole numbers 0 to 4    horizon=50..200:50             steps of
-50
+latent_dim=2,4,6               these values
+seed=0..4                      whole numbers 0 to 4
+horizon=50..200:50             steps of 50
+learning_rate=0.005..0.1:log   any number, drawn on a logarithmic scale (with --trials only)
 """
 
 import itertools
@@ -33,8 +34,9 @@ class Choices:
 
 @dataclass(frozen=True)
 class Range:
-    """A number from `low` to `high`, both included; whole where `step` is a whole number; any in
-    between without a step.
+    """A number from `low` to `high`, both included.
+
+    Only whole numbers where `step` is one, and any number where there is no step.
     """
 
     name: str
@@ -82,8 +84,7 @@ Space = tuple[Dimension, ...]
 
 
 def space_of(over: Mapping[str, Any] | Sequence[str], default_method: str) -> Space:
-    """The dimensions, from texts 'name=values' or a mapping from names to values; method and preset
-    come first.
+    """The dimensions of a search, from texts 'name=values' or a mapping; method and preset first.
 
     An option must belong to at least one of the methods that are searched; values get the option's
     type.

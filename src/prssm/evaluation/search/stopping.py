@@ -1,5 +1,4 @@
-"""Stops poor trials by training evidence: the ELBO for each recorded step, compared with finished
-trials of the same kind.
+"""Stops poor trials by their training evidence, the ELBO for each recorded step.
 
 The rule is the median rule (as in Optuna's MedianPruner): at some moments of its training a trial
 is stopped if its ELBO is below the median of those that finished trials had at that moment. A
@@ -71,8 +70,9 @@ def bars_of(
 
 
 class Evidence:
-    """Watches the training of one fit after the other; notes the best bound between two checks,
-    stops below the bar.
+    """Watches the training of one fit after the other, and stops it below the bar.
+
+    Between two checks the best bound counts.
     """
 
     def __init__(self, bars: Bars = ()) -> None:
@@ -84,8 +84,9 @@ class Evidence:
         self._best: float | None = None
 
     def begin_fit(self, rows: int) -> None:
-        """The next fit, on so many recorded steps; checks that the last one skipped (it ended
-        early) keep its last value.
+        """Begins the next fit, on `rows` recorded steps.
+
+        Checks that the last fit skipped, because it ended early, keep its last value.
         """
         if self.curve:
             self._fill(-(-len(self.curve) // CHECKS) * CHECKS, self.curve[-1])

@@ -1,12 +1,6 @@
-"""One trial of a search: fit on what is shown of the training data, judge on what is held out, say
-what happened.
-"""
+"""One trial of a search: fit what is shown of the training data, judge what is held out."""
 
-import hashlib
-import json
-import math
 import time
-import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,15 +10,17 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
-from prssm.evaluation.benchmark.experiment import (
-    FAILED,
+from prssm.evaluation import comparison
+from prssm.evaluation.benchmark.experiment import score
+from prssm.evaluation.benchmark.plan import Variant, pairs, variant_of
+from prssm.evaluation.jobs.job_record import (
     OK,
-    TRACEBACK_CHARACTERS,
+    SCHEMA_VERSION,
     Finished,
-    reason,
-    score,
+    failure,
+    finite,
+    key_of,
 )
-from prssm.evaluation.benchmark.plan import ALWAYS, SCHEMA_VERSION, Variant, pairs, variant_of
 from prssm.evaluation.jobs.provenance import provenance
 from prssm.evaluation.search.space import STRUCTURE
 from prssm.evaluation.search.stopping import Bars, Evidence, TrialStopped, kind_of
@@ -45,8 +41,9 @@ class Base:
 
 @dataclass(frozen=True)
 class Trial:
-    """A method with its options and seed. `params` are what the search has set; a baseline is there
-    to compare with.
+    """A method with its options and seed.
+
+    `params` are what the search has set; a baseline is there to compare with.
     """
 
     variant: Variant
@@ -57,15 +54,9 @@ class Trial:
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
-        identity = [
-            SCHEMA_VERSION,
-            self.variant.method,
-            self.variant.configuration(),
-            self.seed,
-            self.baseline,
-        ]
-        text = json.dumps(identity, sort_keys=True, allow_nan=False)
-        object.__setattr__(self, "key", hashlib.sha256(text.encode()).hexdigest()[:16])
+        variant = self.variant
+        key = key_of(variant.method, variant.configuration(), self.seed, self.baseline)
+        object.__setattr__(self, "key", key)
 
     @property
     def kind(self) -> str:
@@ -76,8 +67,9 @@ class Trial:
 
 
 def trial_of(base: Base, params: Mapping[str, Any]) -> Trial:
-    """The trial with these values; an option that its method does not have is left to the methods
-    that do.
+    """The trial with these values.
+
+    An option that its method does not have is left to the methods that have it.
     """
     name = params.get("method", base.method)
     preset = params.get("preset", base.preset)
@@ -110,10 +102,8 @@ def shown(value: Any) -> str:
 
 
 def baselines() -> list[Trial]:
-    """The simple rows that stand beside every search: what does not beat them has learnt
-    nothing.
-    """
-    return [Trial(variant_of(name), 0, baseline=True) for name in ALWAYS]
+    """The plain models that stand beside every search: what does not beat them learnt nothing."""
+    return [Trial(variant_of(name), 0, baseline=True) for name in comparison.BASELINES]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,17 +125,8 @@ class TrialWork:
         except TrialStopped as error:
             record |= {"outcome": STOPPED, "reason": str(error)}
         except Exception as error:
-            trace = "".join(traceback.format_exception(error))[-TRACEBACK_CHARACTERS:]
-            record |= {
-                "outcome": FAILED,
-                "reason": reason(error),
-                "traceback": trace,
-                "metrics": None,
-            }
-        record["curve"] = [
-            value if value is not None and math.isfinite(value) else None
-            for value in evidence.curve
-        ]
+            record |= failure(error)
+        record["curve"] = finite(evidence.curve)
         record["seconds"] = time.perf_counter() - begun
         record["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
         return Finished(record, {})

@@ -6,17 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from prssm.data.record import Record
+from prssm.data.splits import LEAST_ROWS, Split, folds, split, tail
 from prssm.foundation.errors import DataError, OptionError
-from prssm.linear.order import Split, splits
-
-LEAST_ROWS = 16  # of a stretch that is worth predicting
 
 
 @dataclass(frozen=True)
 class Validation:
-    """The last `fraction` of every record is held out, or with `folds` every stretch once, by as
-    many fits.
-    """
+    """How trials are judged: on the last `fraction` of every record, or on `folds` folds."""
 
     fraction: float = 0.3
     folds: int | None = None
@@ -30,10 +26,12 @@ class Validation:
             raise OptionError(f"--folds: expected at least 2, got {self.folds}")
 
     def splits(self, records: Sequence[Record]) -> list[Split]:
-        """What to fit and what to predict, once or fold by fold; an error where the data are too
-        short to spare anything.
+        """What to fit and what to predict, once or fold by fold.
+
+        An error where the data are too short to hold anything out.
         """
-        found = splits(records, self.folds) if self.folds else [_tails(records, self.fraction)]
+        plans = folds(records, self.folds) if self.folds else [tail(records, self.fraction)]
+        found = [split(records, stretches) for stretches in plans if stretches]
         if (
             not found
             or any(not fit for fit, _ in found)
@@ -49,21 +47,6 @@ class Validation:
 
     def __str__(self) -> str:
         return f"{self.folds} folds" if self.folds else f"the last {self.fraction:.0%}"
-
-
-def _tails(records: Sequence[Record], fraction: float) -> Split:
-    """The end of every record; where there are many, whole records instead: every so-manieth."""
-    every = max(2, round(1 / fraction))
-    if len(records) >= 2 * every:
-        held = list(records[every - 1 :: every])
-        return [record for i, record in enumerate(records) if (i + 1) % every], held
-    cuts = [round((1 - fraction) * len(record)) for record in records]
-    if any(cut < 2 or len(record) - cut < 2 for record, cut in zip(records, cuts, strict=True)):
-        return [], []
-    return (
-        [record[:cut] for record, cut in zip(records, cuts, strict=True)],
-        [record[cut:] for record, cut in zip(records, cuts, strict=True)],
-    )
 
 
 def _worth(record: Record) -> bool:

@@ -4,25 +4,17 @@ band of all.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Self
 
 import jax.numpy as jnp
 import numpy as np
 
 from prssm.data.record import Record
+from prssm.data.splits import LEAST_ROWS, Stretch, folds, split
 from prssm.data.windows import Windows
 from prssm.models.prssm.elbo import Shown
 
-_SHORTEST = 16  # rows of a stretch that is worth predicting
 _LEAST_SHOWN = 0.5  # of a window's rows, for the window to be worth training on
-
-
-class Stretch(NamedTuple):
-    """Rows begin..end of one record."""
-
-    record: int
-    begin: int
-    end: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +33,7 @@ class Fold:
         shown = _shown(cut, records, held_out, window=window)
         if shown is None:
             return None
-        left = [
-            part
-            for index, record in enumerate(records)
-            for part in _without(record, [s for s in held_out if s.record == index])
-        ]
-        return cls(shown, left, [records[s.record][s.begin : s.end] for s in held_out])
+        return cls(shown, *split(records, held_out))
 
     @classmethod
     def nothing_held_out(cls, cut: Windows) -> Self:
@@ -62,26 +49,9 @@ def folds_of(cut: Windows, records: Sequence[Record], count: int, window: int) -
 
     None where `count` is 0 or the data are too short to spare anything.
     """
-    parts = _parts(records, count, window) if count else []
-    folds = [Fold.of(cut, records, part, window) for part in parts]
-    return [fold for fold in folds if fold is not None] if all(folds) else []
-
-
-def _parts(records: Sequence[Record], count: int, window: int) -> list[list[Stretch]]:
-    """Whole records in turn where there are many, else every record cut into equal stretches."""
-    if len(records) >= 2 * count:
-        return [
-            [Stretch(i, 0, len(records[i])) for i in range(fold, len(records), count)]
-            for fold in range(count)
-        ]
-    count = min(count, min(len(record) for record in records) // max(_SHORTEST, 2 * window))
-    if count < 2:
-        return []
-    edges = [np.linspace(0, len(record), count + 1).astype(int).tolist() for record in records]
-    return [
-        [Stretch(i, cuts[fold], cuts[fold + 1]) for i, cuts in enumerate(edges)]
-        for fold in range(count)
-    ]
+    parts = folds(records, count, least_rows=max(LEAST_ROWS, 2 * window), fewer=True)
+    found = [Fold.of(cut, records, part, window) for part in parts]
+    return [fold for fold in found if fold is not None] if all(found) else []
 
 
 def _shown(
@@ -106,9 +76,3 @@ def _shown(
         return None
     starts = usable[np.arange(len(cut.starts)) * len(usable) // len(cut.starts)]
     return Shown(jnp.asarray(rows), jnp.asarray(starts), jnp.asarray(float(rows.sum())))
-
-
-def _without(record: Record, stretches: Sequence[Stretch]) -> list[Record]:
-    """What is left of a record, in pieces of at least two rows."""
-    edges = [0, *(edge for s in stretches for edge in (s.begin, s.end)), len(record)]
-    return [record[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= 2]

@@ -1,13 +1,10 @@
-"""The benchmark's results as a page: Markdown for the documentation, HTML that stands alone, CSV
-and figures beside them.
-"""
+"""The benchmark's results as pages: Markdown for the documentation, HTML, CSV and figures."""
 
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prssm.evaluation.benchmark.figure_plans import FigurePlan
 from prssm.evaluation.benchmark.plan import Experiment
@@ -15,7 +12,12 @@ from prssm.evaluation.benchmark.published import Setting, published
 from prssm.evaluation.jobs.results import Results
 from prssm.foundation.atomic import replacing
 from prssm.report.benchmark import tables
+from prssm.report.html import render
+from prssm.report.origin import distinct, origin
 from prssm.report.tables import Table, to_markdown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TITLE = "Benchmark results"
 FIGURES_FOLDER = "figures"
@@ -23,8 +25,7 @@ FIGURES_FOLDER = "figures"
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What a page tells about: the experiments of the tables, those of the figures, their records,
-    and the command.
+    """What a page is about: experiments of tables and figures, their records, and the command.
 
     `settings` are the paper's other settings that were asked for, each with its experiments.
     """
@@ -51,20 +52,25 @@ class Benchmark:
 
 
 def write_pages(folder: Path, benchmark: Benchmark, docs: Path | None = None) -> list[Path]:
-    """All pages into the output folder, and the Markdown one (with its figures) also to `docs`; the
-    files written.
+    """Writes all pages into the output folder, and says which.
+
+    The Markdown page (with its figures) also goes to `docs`.
     """
-    pictures = _pictures(benchmark)
+    from prssm.report.images import png
+
+    drawn = draw_all(benchmark)
+    pictures = {f"{name}.png": png(figure) for name, figure in drawn.items()}
+    markdown = markdown_page(benchmark)
     written = [
         _write(
             folder / "experiments.csv",
             tables.experiments_csv(benchmark.tabled(), benchmark.results.records),
         ),
-        _write(folder / "report.html", html_page(benchmark)),
+        _write(folder / "report.html", html_page(benchmark, drawn)),
     ]
     for page in (folder / "results.md", docs):
         if page is not None:
-            written.append(_write(page, markdown_page(benchmark)))
+            written.append(_write(page, markdown))
             written += [
                 _write(page.parent / FIGURES_FOLDER / name, picture)
                 for name, picture in pictures.items()
@@ -73,9 +79,7 @@ def write_pages(folder: Path, benchmark: Benchmark, docs: Path | None = None) ->
 
 
 def main_tables(benchmark: Benchmark) -> list[Table]:
-    """What one looks at first: errors beside the paper's, likelihood, coverage, cost, other
-    settings, and what failed.
-    """
+    """What one looks at first: errors beside the paper's, likelihood, coverage, cost, failures."""
     planned = benchmark.planned
     records = benchmark.results.records
     makers = (tables.rmse_table, tables.likelihood_table, tables.coverage_table, tables.cost_table)
@@ -95,21 +99,9 @@ def further_tables(benchmark: Benchmark) -> list[Table]:
 
 
 def facts(benchmark: Benchmark) -> list[tuple[str, str]]:
-    """Where the figures come from: told by the records themselves, not by the program that happens
-    to print them.
-    """
+    """What was run, and where the numbers come from."""
     records = benchmark.records()
     trained = sum(record["seconds"]["fit"] or 0.0 for record in records)
-    days = sorted(record["finished"] for record in records)
-    versions = sorted(
-        {
-            ", ".join(f"{name} {number}" for name, number in record["versions"].items())
-            for record in records
-        }
-    )
-    commits = _distinct(record["commit"] or "not from a source tree" for record in records)
-    if any((record["commit"] or "").endswith("+") for record in records):
-        commits += " (+: with uncommitted changes)"
     rows = [
         ("Command", benchmark.command),
         ("Page made", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
@@ -120,18 +112,13 @@ def facts(benchmark: Benchmark) -> list[tuple[str, str]]:
         ("Time in training", f"{trained:.0f} s, summed over experiments"),
     ]
     if records:
-        rows += [
-            (
-                "Data",
-                _distinct(f"{r['dataset']} ({r['data']['name']})" for r in records if r["data"]),
-            ),
-            ("Run", days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"),
-            ("Machine", _distinct(r["machine"] for r in records)),
-            ("Device", _distinct(r["device"] for r in records)),
-            ("Commit", commits),
-            ("Versions", "; ".join(versions)),
-        ]
-    return [*rows, ("Published figures", f"{published().source}. {published().where}.")]
+        names = (f"{r['dataset']} ({r['data']['name']})" for r in records if r["data"])
+        rows.append(("Data", distinct(names)))
+    return [
+        *rows,
+        *origin(records),
+        ("Published figures", f"{published().source}. {published().where}."),
+    ]
 
 
 def markdown_page(benchmark: Benchmark) -> str:
@@ -153,27 +140,16 @@ def markdown_page(benchmark: Benchmark) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def html_page(benchmark: Benchmark) -> str:
-    """The page as HTML with everything inside; best is underlined, second best dashed, as in the
-    paper.
-    """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+def html_page(benchmark: Benchmark, drawn: "Mapping[str, Figure]") -> str:
+    """The page as HTML with everything inside; `drawn` are its figures by name, from `draw_all`.
 
-    from prssm.report.benchmark.paper_figures import draw
+    Best is underlined, second best dashed, as in the paper.
+    """
     from prssm.report.images import embed
 
-    environment = Environment(
-        loader=PackageLoader("prssm.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    images = [
-        embed(draw(plan, benchmark.results), plan.caption, plan.caption)
-        for plan in benchmark.figures
-    ]
-    return environment.get_template("benchmark.html").render(
+    images = [embed(drawn[plan.name], plan.caption, plan.caption) for plan in benchmark.figures]
+    return render(
+        "benchmark.html",
         title=TITLE,
         facts=facts(benchmark),
         note=tables.NOTE,
@@ -182,24 +158,14 @@ def html_page(benchmark: Benchmark) -> str:
     )
 
 
-def _pictures(benchmark: Benchmark) -> dict[str, bytes]:
-    """The figures as PNG files, by file name."""
-    from prssm.report.benchmark.paper_figures import draw
-    from prssm.report.images import PNG_DPI
+def draw_all(benchmark: Benchmark) -> "dict[str, Figure]":
+    """The figures of a benchmark by name; drawn once for the page and the files beside it."""
+    from prssm.report.benchmark.paper_figures import draw  # matplotlib is slow to import
 
-    pictures = {}
-    for plan in benchmark.figures:
-        stream = io.BytesIO()
-        draw(plan, benchmark.results).savefig(stream, format="png", dpi=PNG_DPI)
-        pictures[f"{plan.name}.png"] = stream.getvalue()
-    return pictures
+    return {plan.name: draw(plan, benchmark.results) for plan in benchmark.figures}
 
 
 def _write(path: Path, content: str | bytes) -> Path:
     with replacing(path) as stream:
         stream.write(content.encode() if isinstance(content, str) else content)
     return path
-
-
-def _distinct(values: Iterable[str]) -> str:
-    return "; ".join(sorted(set(values)))

@@ -1,5 +1,6 @@
-"""The paper's figures that show results, drawn from records of experiments. Nothing is trained
-here.
+"""The paper's figures that show results, drawn from recorded experiments.
+
+Nothing is trained here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,9 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from prssm.evaluation.benchmark.experiment import OK
 from prssm.evaluation.benchmark.figure_plans import FigurePlan
 from prssm.evaluation.benchmark.plan import Experiment
+from prssm.evaluation.jobs.job_record import OK
 from prssm.evaluation.jobs.results import Results
 from prssm.prediction.plot import MEASURED, PREDICTED
 from prssm.report.fit.figures import QUIET, TEXT, WIDTH, finish
@@ -68,8 +69,9 @@ def _small_multiples(plan: FigurePlan, results: Results) -> Figure:
 
 
 def _over_iterations(plan: FigurePlan, results: Results) -> Figure:
-    """RMSE and negative log-likelihood over iterations: mean and range over seeds, training solid,
-    test dotted.
+    """RMSE and negative log-likelihood over iterations: mean and range over seeds.
+
+    Training solid, test dotted.
     """
     figure = Figure(figsize=(WIDTH, 3.6), layout="constrained")
     axes = figure.subplots(1, 2, squeeze=False)
@@ -165,9 +167,7 @@ def _sample_paths(ax: Axes, arrays: Arrays, steps: int | None) -> None:
 
 
 def _states(ax: Axes, arrays: Arrays, steps: int | None) -> None:
-    """Mean and band of the latent states, the first (coupled to the output) in the output's
-    colour.
-    """
+    """Mean and band of the latent states; the first has the output's colour, as it drives it."""
     if "test0.state_mean" not in arrays:
         return
     time = arrays["test0.time"][:steps]

@@ -1,6 +1,4 @@
-"""The benchmark's tables: ours beside the published ones, best and second best marked as the paper
-does.
-"""
+"""The benchmark's tables: ours beside the published, best and second best marked."""
 
 import csv
 import io
@@ -9,8 +7,14 @@ from typing import Any
 
 from prssm.evaluation.benchmark.plan import Experiment
 from prssm.evaluation.benchmark.published import Reference, Setting, published
-from prssm.evaluation.benchmark.summary import Cell as Runs
-from prssm.evaluation.benchmark.summary import Records, best_two, failures, on_test, summarise
+from prssm.evaluation.benchmark.summary import (
+    JobRecords,
+    SeedScores,
+    best_two,
+    failures,
+    on_test,
+    summarise,
+)
 from prssm.report.tables import Cell, Table
 
 NOTE = (
@@ -24,11 +28,9 @@ COVERAGES = ("coverage_50", "coverage_80", "coverage_95")
 
 
 def rmse_table(
-    planned: Sequence[Experiment], records: Records, setting: Setting | None = None
+    planned: Sequence[Experiment], records: JobRecords, setting: Setting | None = None
 ) -> Table:
-    """Test RMSE of the free run: our rows, then the paper's under one of its settings (by default
-    its main table).
-    """
+    """Test RMSE of the free run: our rows, then the paper's in one setting (its main one)."""
     setting = setting or published().settings[published().main]
     datasets = _datasets(planned)
     ours = summarise(planned, records, on_test("rmse_scored"))
@@ -49,7 +51,7 @@ def rmse_table(
     )
 
 
-def likelihood_table(planned: Sequence[Experiment], records: Records) -> Table:
+def likelihood_table(planned: Sequence[Experiment], records: JobRecords) -> Table:
     """Log-likelihood per sample of the test part, in scaled units: higher is better."""
     datasets = _datasets(planned)
     ours = summarise(planned, records, on_test("log_likelihood_scaled"))
@@ -70,7 +72,7 @@ def likelihood_table(planned: Sequence[Experiment], records: Records) -> Table:
     )
 
 
-def coverage_table(planned: Sequence[Experiment], records: Records) -> Table:
+def coverage_table(planned: Sequence[Experiment], records: JobRecords) -> Table:
     """Share of test measurements inside the 50, 80 and 95 % bands, mean over seeds."""
     datasets = _datasets(planned)
     levels = [summarise(planned, records, on_test(name)) for name in COVERAGES]
@@ -83,9 +85,10 @@ def coverage_table(planned: Sequence[Experiment], records: Records) -> Table:
     )
 
 
-def cost_table(planned: Sequence[Experiment], records: Records) -> Table:
-    """Seconds to train, mean over seeds; then what a method's whole row took, free runs included,
-    and where it ran.
+def cost_table(planned: Sequence[Experiment], records: JobRecords) -> Table:
+    """Seconds to train, mean over seeds.
+
+    Then what a method's whole row took, free runs included, and where it ran.
     """
     datasets = _datasets(planned)
     seconds = summarise(planned, records, lambda record: record["seconds"]["fit"])
@@ -125,7 +128,7 @@ def reference_table(datasets: Sequence[str]) -> Table:
     return Table("Reference figures: test RMSE", ["", *known, "source"], rows)
 
 
-def failure_table(planned: Sequence[Experiment], records: Records) -> Table | None:
+def failure_table(planned: Sequence[Experiment], records: JobRecords) -> Table | None:
     """Every failed experiment with its reason; None if there is none."""
     rows: list[list[Cell]] = [
         [e.dataset, e.variant.label, e.seed, why] for e, why in failures(planned, records)
@@ -137,9 +140,10 @@ def failure_table(planned: Sequence[Experiment], records: Records) -> Table | No
     )
 
 
-def experiments_csv(planned: Sequence[Experiment], records: Records) -> str:
-    """One line an experiment with all its metrics, for other programs; nothing that failed has a
-    number.
+def experiments_csv(planned: Sequence[Experiment], records: JobRecords) -> str:
+    """One line for each experiment with all its metrics, for other programs.
+
+    What failed has no numbers.
     """
     found = {e.key: (e, records[e.key]) for e in planned if e.key in records}
     lines = [_flat(experiment, record) for experiment, record in found.values()]
@@ -169,8 +173,9 @@ def _flat(experiment: Experiment, record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def digits(value: float) -> str:
-    """Three decimals as in the paper; very large and very small numbers keep their leading digits
-    instead.
+    """The format of a number: three decimals, as in the paper.
+
+    Very large and very small numbers keep their leading digits instead.
     """
     if value == 0 or 0.01 <= abs(value) < 100:
         return ".3f"
@@ -183,20 +188,20 @@ def mean_std(mean: float, std: float | None, form: str = "") -> str:
     return f"{mean:{form}} ({'-' if std is None else format(std, form)})"
 
 
-def cell_text(runs: Runs, form: str = "") -> str:
+def cell_text(runs: SeedScores, form: str = "") -> str:
     """'0.502 (0.031)', and what is wrong with it if something is."""
     text = "no value" if runs.mean is None else mean_std(runs.mean, runs.std, form)
     return text + _troubles(runs)
 
 
-def _coverage_text(levels: Sequence[Runs]) -> str:
+def _coverage_text(levels: Sequence[SeedScores]) -> str:
     """'48 / 79 / 94 %', and what is wrong with it if something is."""
     means = [runs.mean for runs in levels if runs.mean is not None]
     text = " / ".join(f"{100 * mean:.0f}" for mean in means) + " %" if means else "no value"
     return text + _troubles(levels[0])
 
 
-def _troubles(runs: Runs) -> str:
+def _troubles(runs: SeedScores) -> str:
     total = len(runs.values) + runs.failed + runs.missing
     counts = {"failed": runs.failed, "missing": runs.missing}
     return "".join(f", {count} of {total} {word}" for word, count in counts.items() if count)
@@ -214,7 +219,7 @@ def _datasets(planned: Sequence[Experiment]) -> list[str]:
     return list(dict.fromkeys(experiment.dataset for experiment in planned))
 
 
-def _costs(rows: Mapping[str, Mapping[str, Runs]]) -> dict[tuple[str, str], float]:
+def _costs(rows: Mapping[str, Mapping[str, SeedScores]]) -> dict[tuple[str, str], float]:
     """Means of the cells without failed runs."""
     return {
         (label, d): _as_printed(cell.mean)

@@ -1,6 +1,4 @@
-"""Does the band hold what it promises: the share of measurements inside it, for every nominal
-level.
-"""
+"""Measures whether a band holds what it promises, at every nominal level."""
 
 from collections.abc import Sequence
 
@@ -13,8 +11,9 @@ LEVELS = np.linspace(0.02, 0.98, 49)
 
 
 def coverage_curve(predictions: Sequence[Prediction], levels: np.ndarray = LEVELS) -> np.ndarray:
-    """Share of the measured values inside the central Gaussian band of each level, over all steps
-    and outputs.
+    """Share of the measured values inside the central Gaussian band of each level.
+
+    All steps and outputs count alike.
     """
     errors = np.concatenate(
         [(p.measured - p.mean).ravel() for p in predictions if p.measured is not None]

@@ -1,5 +1,6 @@
-"""The figures of the report. Each is a function from results to a matplotlib Figure; no global
-state is touched.
+"""The figures of the report: functions from results to a matplotlib Figure.
+
+No global state is touched.
 """
 
 from collections.abc import Sequence
@@ -55,9 +56,7 @@ def finish(figure: Figure, axes: Sequence[Axes], legend: bool = True) -> Figure:
 
 
 def free_run(prediction: Prediction, rows: int | None = None) -> Figure:
-    """Measured and simulated outputs with the two-sigma band; `rows` shows only the first of
-    them.
-    """
+    """Measured and simulated outputs with the two-sigma band; the first `rows` only, if given."""
     count = min(prediction.mean.shape[1], MAX_PANELS)
     figure, axes = panels(count, 2.5 if count == 1 else 1.7)
     last = len(prediction) if rows is None else min(rows, len(prediction))
@@ -73,8 +72,10 @@ def free_run(prediction: Prediction, rows: int | None = None) -> Figure:
 
 
 def _limit(ax: Axes, lines: np.ndarray, centre: np.ndarray, reach: np.ndarray, most: float) -> None:
-    """Room for the lines and the band `centre` +- `reach`, but for no more of it than `most` times
-    the lines' range on either side: a band that explodes must not flatten everything else.
+    """Leaves room for the lines and for the band `centre` +- `reach`, within limits.
+
+    At most `most` times the lines' range on either side: a band that explodes must not flatten
+    everything else.
     """
     lines, lower, upper = (
         values[np.isfinite(values)] for values in (lines, centre - reach, centre + reach)
@@ -110,9 +111,7 @@ def residuals(prediction: Prediction) -> Figure:
 
 
 def calibration(runs: Sequence[Run]) -> Figure:
-    """Promised against observed share of measurements inside the band; the diagonal is a band one
-    can trust.
-    """
+    """Promised against observed coverage; the diagonal is a band that one can trust."""
     figure = Figure(figsize=(4.8, 4.4), layout="constrained")
     ax = figure.subplots()
     ax.plot([0, 1], [0, 1], color=QUIET, lw=1.2, ls="--", label="ideal")

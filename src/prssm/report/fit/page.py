@@ -14,6 +14,7 @@ from prssm.foundation.atomic import replacing
 from prssm.models.estimator import Estimator
 from prssm.report.fit import figures
 from prssm.report.fit.notes import notes_about
+from prssm.report.html import render
 from prssm.report.images import Image, embed
 from prssm.report.tables import METRICS, ScoreRow, Table, score_table
 
@@ -31,21 +32,14 @@ def write_report(
     data: str = "",
     now: datetime | None = None,
 ) -> Path:
-    """Write the page. `runs[0]` is what counts (test data, or training data where nothing was kept
-    back); `baselines` are the scores of simple models on the same rows; `data` says where the rows
-    came from.
-    """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    """Writes the page about a fitted model.
 
-    environment = Environment(
-        loader=PackageLoader("prssm.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    `runs[0]` is what counts (test data, or training data where nothing was kept back); `baselines`
+    are the scores of the plain models on the same rows; `data` says where the rows came from.
+    """
     held_out = len(runs) > 1
-    text = environment.get_template("report.html").render(
+    text = render(
+        "report.html",
         title=title or f"{model.name} fitted to {data or 'a recording'}",
         date=(now or datetime.now().astimezone()).strftime("%d %B %Y, %H:%M %Z"),
         facts=_facts(model, runs, data),

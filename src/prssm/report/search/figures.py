@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from prssm.evaluation.benchmark.experiment import OK
+from prssm.evaluation.jobs.job_record import OK
 from prssm.evaluation.search.choice import CRITERIA
 from prssm.evaluation.search.search import Found
 from prssm.evaluation.search.space import Dimension, Range
@@ -65,7 +65,7 @@ def _score_axis(ax: Axes, tried: Sequence[Mapping[str, Any]], by: str) -> None:
 
 
 def _course(ax: Axes, tried: Sequence[Mapping[str, Any]], found: Found) -> None:
-    """Each trial where it ended, the best so far, and the simple models as lines to beat."""
+    """Each trial where it ended, the best so far, and the plain models as lines to beat."""
     better = min if CRITERIA[found.by][1] > 0 else max
     numbers = [i + 1 for i, record in enumerate(tried) if record["outcome"] == OK]
     scores = [_score(record, found.by) for record in tried if record["outcome"] == OK]
@@ -92,7 +92,7 @@ def _course(ax: Axes, tried: Sequence[Mapping[str, Any]], found: Found) -> None:
             clip_on=False,
             transform=ax.get_xaxis_transform(),
         )
-    _show_simple(
+    _show_plain(
         ax, [r for r in found.records if r["baseline"] and r["outcome"] == OK], scores, by=found.by
     )
     ax.set(
@@ -103,20 +103,21 @@ def _course(ax: Axes, tried: Sequence[Mapping[str, Any]], found: Found) -> None:
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-def _show_simple(
-    ax: Axes, simple: Sequence[Mapping[str, Any]], scores: Sequence[float], by: str
+def _show_plain(
+    ax: Axes, plain: Sequence[Mapping[str, Any]], scores: Sequence[float], by: str
 ) -> None:
-    """Lines for the simple models; one far from all trials is named with its score, and does not
-    squeeze the rest.
+    """Lines for the plain models.
+
+    One far from all trials is named with its score, and does not squeeze the rest.
     """
     low, high = (min(scores), max(scores)) if scores else (np.inf, -np.inf)
     reach = high - low if high > low else abs(high)  # no score: nothing is near
     near = [
         value
-        for value in (_score(record, by) for record in simple)
+        for value in (_score(record, by) for record in plain)
         if low - reach <= value <= high + reach
     ]
-    for record, style in zip(simple, ("--", ":"), strict=False):
+    for record, style in zip(plain, ("--", ":"), strict=False):
         ax.axhline(
             _score(record, by),
             color=QUIET,
@@ -138,9 +139,7 @@ def _show_simple(
 def _against(
     ax: Axes, dimension: Dimension, finished: Sequence[Mapping[str, Any]], by: str
 ) -> None:
-    """Scores of the finished trials over one option's values, with the median of each value where
-    there are few.
-    """
+    """Scores of the finished trials over one option's values, with medians where these are few."""
     name = dimension.name
     points = [
         (record["params"][name], _score(record, by))

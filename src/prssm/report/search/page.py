@@ -1,16 +1,17 @@
-"""What a search has found, as files: a page that stands alone, a picture, and a table of all
-trials.
-"""
+"""What a search has found, as files: a page, a picture, and a table of all trials."""
 
-import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from prssm.evaluation.benchmark.experiment import OK
+from matplotlib.figure import Figure
+
+from prssm.evaluation.jobs.job_record import OK
 from prssm.evaluation.search.search import Found
 from prssm.foundation.atomic import replacing
-from prssm.report.images import PNG_DPI, embed
+from prssm.report.html import render
+from prssm.report.images import embed, png
+from prssm.report.origin import origin
 from prssm.report.search import tables
 from prssm.report.search.figures import draw_search
 from prssm.report.tables import Table, to_csv
@@ -24,15 +25,14 @@ CSV = "trials.csv"
 def write_pages(
     folder: Path, found: Found, chosen: Mapping[str, Any] | None, command: str
 ) -> list[Path]:
-    """All files into the output folder; `chosen` is what became of the best trial, if it was
-    refitted.
+    """Writes all files into the output folder.
+
+    `chosen` is what became of the best trial, if it was refitted.
     """
     figure = draw_search(found)
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png", dpi=PNG_DPI)
     contents = {
-        PAGE: _page(found, chosen, command).encode(),
-        PICTURE: picture.getvalue(),
+        PAGE: _page(found, chosen, command, figure=figure).encode(),
+        PICTURE: png(figure),
         CSV: to_csv(tables.trials_table(found)).encode(),
     }
     for name, content in contents.items():
@@ -41,24 +41,16 @@ def write_pages(
     return [folder / name for name in contents]
 
 
-def _page(found: Found, chosen: Mapping[str, Any] | None, command: str) -> str:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("prssm.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+def _page(found: Found, chosen: Mapping[str, Any] | None, command: str, *, figure: Figure) -> str:
     image = embed(
-        draw_search(found),
+        figure,
         "held-out scores of all trials over time and over each option",
-        "Top: each trial and the best so far; grey lines: simple models. Below: the trials over "
+        "Top: each trial and the best so far; grey lines: plain models. Below: the trials over "
         "each option's "
         "values, with the median where there are few values.",
     )
-    return environment.get_template("benchmark.html").render(
+    return render(
+        "benchmark.html",
         title=TITLE,
         facts=_facts(found, chosen, command),
         note=tables.NOTE,
@@ -80,7 +72,6 @@ def _facts(found: Found, chosen: Mapping[str, Any] | None, command: str) -> list
         outcome: sum(record["outcome"] == outcome for record in records)
         for outcome in (OK, "stopped", "failed")
     }
-    days = sorted(record["finished"] or "" for record in records)
     rows = [
         ("Command", command),
         ("Chosen", f"{best['label']} (held-out RMSE {best['metrics']['rmse']:.4g})"),
@@ -100,23 +91,9 @@ def _facts(found: Found, chosen: Mapping[str, Any] | None, command: str) -> list
         ("Held out", f"{found.validation} of the training data"),
         (
             "Trials",
-            f"{ends[OK]} finished, {ends['stopped']} stopped, {ends['failed']} failed, simple "
+            f"{ends[OK]} finished, {ends['stopped']} stopped, {ends['failed']} failed, plain "
             "models included",
         ),
         ("Time in trials", f"{sum(record['seconds'] or 0.0 for record in records):.0f} s, summed"),
-        ("Run", f"{days[0]} to {days[-1]}"),
-        ("Machine", _distinct(record["machine"] for record in records)),
-        ("Device", _distinct(record["device"] for record in records)),
-        ("Commit", _distinct(record["commit"] or "not from a source tree" for record in records)),
-        (
-            "Versions",
-            _distinct(
-                ", ".join(f"{name} {number}" for name, number in record["versions"].items())
-                for record in records
-            ),
-        ),
+        *origin(records),
     ]
-
-
-def _distinct(values: Iterable[str]) -> str:
-    return "; ".join(sorted(set(values)))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from prssm.evaluation.benchmark.experiment import OK
+from prssm.evaluation.jobs.job_record import OK
 from prssm.evaluation.search.choice import Configuration, configurations, unbeaten
 from prssm.evaluation.search.search import Found
 from prssm.evaluation.search.trial import shown
@@ -14,15 +14,15 @@ MOST_ROWS = 20  # of a table on a terminal; the page and the CSV file have all
 NOTE = (
     "Held-out error of the free run: trials are fitted to a part of the training data and judged "
     "on the rest of it. "
-    "Configurations are ordered by their mean over seeds; the simple models stand below, for "
+    "Configurations are ordered by their mean over seeds; the plain models stand below, for "
     "comparison."
 )
 
 
 def found_table(found: Found, most: int | None = None) -> Table:
-    """One row a configuration with the mean over its seeds, best first, then the simple models."""
+    """One row a configuration with the mean over its seeds, best first, then the plain models."""
     ranked = [c for c in configurations(_tried(found.records), found.by) if c.finished]
-    simple = [c for c in configurations(_simple(found.records), found.by) if c.finished]
+    plain = [c for c in configurations(_plain_models(found.records), found.by) if c.finished]
     names = option_names(found)
     seeds = any(len(configuration.trials) > 1 for configuration in ranked)
     rows: list[list[Cell]] = [
@@ -31,7 +31,7 @@ def found_table(found: Found, most: int | None = None) -> Table:
     ]
     rows += [
         _row(configuration.trials[0]["label"], configuration, names, seeds=seeds)
-        for configuration in simple
+        for configuration in plain
     ]
     header = [
         "",
@@ -102,7 +102,7 @@ def trials_table(found: Found) -> Table:
 
 
 def chosen_table(chosen: Mapping[str, Any]) -> Table:
-    """The chosen model, refitted to all training data, beside simple models on the test part."""
+    """The chosen model, refitted to all training data, beside plain models on the test part."""
     return score_table(
         [ScoreRow(label, row["scores"], row["note"]) for label, row in chosen["scores"].items()],
         title="Test data, free run (the chosen model was refitted to all training data)",
@@ -117,7 +117,7 @@ def verdict(record: dict[str, Any]) -> str:
 
 
 def warning(found: Found) -> str:
-    """One line where the search has learnt less than a simple model knows; else nothing."""
+    """One line where the search has learnt less than a plain model knows; else nothing."""
     names = unbeaten(found.records, found.by)
     return (
         f"no configuration beats the {' and the '.join(names)} model on the held-out data"
@@ -134,7 +134,7 @@ def _tried(records: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [record for record in records if not record["baseline"]]
 
 
-def _simple(records: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _plain_models(records: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [record for record in records if record["baseline"]]
 
 

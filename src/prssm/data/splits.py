@@ -1,0 +1,115 @@
+"""The one place where data are held out: which rows a model is not shown, to be judged by them.
+
+Every function is pure. A plan of what to hold out is a list of `Stretch`es; `split` carries it out:
+
+    for stretches in folds(records, 3):
+        shown, held_out = split(records, stretches)
+
+A new rule for what to hold out is one more function here that returns stretches.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from prssm.data.record import Record
+
+LEAST_ROWS = 16  # of a stretch that is worth predicting
+_LEAST_RECORD = 2  # rows of a Record
+
+
+class Stretch(NamedTuple):
+    """Rows `begin` to `end` (not included) of the record with the number `record`."""
+
+    record: int
+    begin: int
+    end: int
+
+    @property
+    def rows(self) -> int:
+        return self.end - self.begin
+
+
+class Split(NamedTuple):
+    """What a model is fitted to, and what it then predicts."""
+
+    shown: list[Record]
+    held_out: list[Record]
+
+
+def folds(
+    records: Sequence[Record], count: int, least_rows: int = LEAST_ROWS, *, fewer: bool = False
+) -> list[list[Stretch]]:
+    """Cuts the data into `count` folds, so that each can be held out once.
+
+    Of many records (two or more for each fold) whole ones go to the folds in turn. Of few, each is
+    cut into `count` equal stretches, one for each fold. A record that is too short for stretches of
+    `least_rows` is never held out; with `fewer` there are fewer folds instead, so that every row is
+    held out once. Empty where nothing can be held out, and for fewer than two folds.
+    """
+    if count < 2:
+        return []
+    if len(records) >= 2 * count:
+        return [[_whole(records, i) for i in range(f, len(records), count)] for f in range(count)]
+    if fewer:
+        count = min(count, min(len(record) for record in records) // least_rows)
+        if count < 2:
+            return []
+    edges = {
+        i: np.linspace(0, len(record), count + 1).astype(int).tolist()
+        for i, record in enumerate(records)
+        if len(record) >= count * least_rows
+    }
+    if not edges:
+        return []
+    return [[Stretch(i, at[f], at[f + 1]) for i, at in edges.items()] for f in range(count)]
+
+
+def tail(records: Sequence[Record], fraction: float) -> list[Stretch]:
+    """Holds out the last `fraction` of every record; of many records whole ones, evenly spread.
+
+    With a fraction of 0.25 every fourth of eight or more records is held out. Empty where a record
+    is too short to be cut.
+    """
+    every = max(2, round(1 / fraction))
+    if len(records) >= 2 * every:
+        return [_whole(records, i) for i in range(every - 1, len(records), every)]
+    stretches = ends(records, 1 - fraction)
+    return stretches if all(can_be_cut(stretch) for stretch in stretches) else []
+
+
+def ends(records: Sequence[Record], shown: float) -> list[Stretch]:
+    """Holds out the end of every record, after its first share `shown` (between 0 and 1)."""
+    return [Stretch(i, round(shown * len(record)), len(record)) for i, record in enumerate(records)]
+
+
+def can_be_cut(end: Stretch) -> bool:
+    """Whether a stretch at the end of a record and what comes before it are records themselves."""
+    return min(end.begin, end.rows) >= _LEAST_RECORD
+
+
+def split(records: Sequence[Record], stretches: Sequence[Stretch]) -> Split:
+    """Carries out a plan: all that is left of the records, in their order, and the stretches."""
+    left = [
+        part
+        for i, record in enumerate(records)
+        for part in without(record, [stretch for stretch in stretches if stretch.record == i])
+    ]
+    return Split(left, [records[s.record][s.begin : s.end] for s in stretches])
+
+
+def without(record: Record, stretches: Sequence[Stretch]) -> list[Record]:
+    """What is left of a record when some of its rows are held out: the pieces between them.
+
+    The stretches must not overlap. A single row between two of them is dropped, since a Record has
+    at least two.
+    """
+    cuts = [edge for stretch in sorted(stretches) for edge in (stretch.begin, stretch.end)]
+    edges = [0, *cuts, len(record)]
+    pieces = zip(edges[::2], edges[1::2], strict=True)
+    return [record[begin:end] for begin, end in pieces if end - begin >= _LEAST_RECORD]
+
+
+def _whole(records: Sequence[Record], index: int) -> Stretch:
+    return Stretch(index, 0, len(records[index]))
