@@ -113,6 +113,26 @@ def test_score_pools_records_and_simulate_takes_lists(fitted):
     assert all(np.isfinite(value) for value in scores.values())
 
 
+def test_no_experiment_is_lost_in_any_form(fitted):
+    first, second = system(60, seed=1), system(50, seed=2)
+    whole = fitted.simulate([first, second])
+    forms = {
+        "tuple of records": ((first, second),),
+        "list of pairs": ([(first.u, first.y), (second.u, second.y)],),
+        "list of inputs and list of outputs": ([first.u, second.u], [first.y, second.y]),
+        "pair of lists": (([first.u, second.u], [first.y, second.y]),),
+    }
+    for form, data in forms.items():
+        runs = fitted.simulate(*data)
+        assert isinstance(runs, list), form
+        for run, expected in zip(runs, whole, strict=True):
+            np.testing.assert_array_equal(run.mean, expected.mean, err_msg=form)
+    assert [len(run) for run in fitted.simulate([first.u, second.u])] == [60, 50]
+    assert len(fitted.simulate((first,))) == 1
+    for data in ((first,), (first.u, first.y), ((first.u, first.y),)):
+        np.testing.assert_array_equal(fitted.simulate(*data).mean, whole[0].mean)
+
+
 def test_inputs_alone_and_missing_outputs_can_be_simulated(fitted):
     record = system(60, seed=1)
     holes = np.array(record.y)

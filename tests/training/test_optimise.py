@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from prssm.foundation import storage
 from prssm.foundation.errors import ModelFileError, TrainingError, TrainingInterrupted
 from prssm.foundation.precision import double_precision
 from prssm.training.optimise import Schedule, optimise
@@ -100,6 +101,26 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path):
             session=Session(Silent(), file, resume=True),
             fingerprint="another",
         )
+
+
+@pytest.mark.parametrize(
+    ("changed", "by"),
+    [
+        ({"program": "0.0.9"}, r"0\.0\.9 \(layout"),
+        ({"layout": 0}, r"\(layout 0\)"),
+        ({"program": None}, "a version that did not note itself"),
+        ({"layout": None}, "a version that did not note itself"),
+    ],
+)
+def test_a_checkpoint_of_another_version_is_refused_in_one_line(tmp_path: Path, changed, by):
+    file = tmp_path / "run.checkpoint"
+    run([[0.0]], [1.0], 10, session=Session(Silent(), file))
+    header, arrays = storage.read(file, "checkpoint")
+    kept = {name: value for name, value in (header | changed).items() if value is not None}
+    storage.write(file, "checkpoint", kept, arrays)
+    with pytest.raises(ModelFileError, match=f"written by prssm.* {by}.*start anew") as caught:
+        run([[0.0]], [1.0], 10, session=Session(Silent(), file, resume=True))
+    assert "\n" not in str(caught.value)
 
 
 def test_a_checkpoint_is_written_while_training(tmp_path: Path):

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
 
-from prssm import __version__
 from prssm.cli.commands.benchmark import benchmark
 from prssm.cli.commands.convert import convert
 from prssm.cli.commands.datasets import datasets
@@ -25,6 +24,7 @@ from prssm.cli.commands.simulate import simulate
 from prssm.cli.signals import SIGTERM_CODE, sigterm_interrupts, terminated
 from prssm.cli.words import explained, note
 from prssm.foundation.errors import PrssmError
+from prssm.foundation.version import __version__
 
 USER_ERROR = 2
 BUG = 1

@@ -22,18 +22,18 @@ def as_records(
     """A list of Records from a Record, `(u, y)` arrays, a data frame with named columns, or a list
     of any of these.
     """
+    if _is_whole(data) and y is not None:
+        raise DataError(
+            f"y: a {type(data).__name__} brings its own outputs, so expected nothing beside it, "
+            f"got a {type(y).__name__}"
+        )
     if isinstance(data, Record):
         return [data]
     if _is_frame(data):
         return [from_frame(data, inputs=inputs, outputs=outputs, time=time)]
     if y is not None:
         return _from_arrays(data, y)
-    if (
-        isinstance(data, tuple)
-        and len(data) == 2
-        and not isinstance(data[0], Record)
-        and not _is_frame(data[0])
-    ):
+    if _is_pair(data):
         return _from_arrays(*data)
     if isinstance(data, list | tuple):
         if not data:
@@ -48,6 +48,19 @@ def as_records(
         "data: expected a Record, (u, y) arrays, a data frame or a list of these, got "
         f"{type(data).__name__}"
     )
+
+
+def is_collection(data: Any, y: Any = None) -> bool:
+    """Whether these data are a collection of experiments (of one or more), so that an answer to
+    them is a list. The same forms as in `as_records`.
+    """
+    if _is_whole(data):
+        return False
+    if y is not None:
+        return _is_list_of_arrays(y)
+    if _is_pair(data):
+        return _is_list_of_arrays(data[1])
+    return isinstance(data, list | tuple)
 
 
 def from_frame(
@@ -76,6 +89,20 @@ def from_frame(
     return Record(
         u, y, input_names=_listed(inputs), output_names=_listed(outputs), name=name, time=stamps
     )
+
+
+def _is_whole(data: Any) -> bool:
+    """One experiment with inputs and outputs in it."""
+    return isinstance(data, Record) or _is_frame(data)
+
+
+def _is_pair(data: Any) -> bool:
+    """(u, y), each an array or a list of arrays; two Records or frames are two experiments."""
+    return isinstance(data, tuple) and len(data) == 2 and not _is_whole(data[0])
+
+
+def _is_list_of_arrays(y: Any) -> bool:
+    return isinstance(y, list | tuple) and len(y) > 0 and np.ndim(y[0]) > 0
 
 
 def _is_frame(data: Any) -> bool:
@@ -110,7 +137,7 @@ def _column(columns: Any, name: str, where: str) -> np.ndarray:
 
 
 def _from_arrays(u: Any, y: Any) -> list[Record]:
-    if isinstance(y, list | tuple) and len(y) and np.ndim(y[0]) > 0:
+    if _is_list_of_arrays(y):
         if u is not None and len(u) != len(y):
             raise DataError(
                 f"data: {len(u)} input arrays but {len(y)} output arrays; expected as many of each"

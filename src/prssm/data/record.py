@@ -1,8 +1,7 @@
 """Record: one experiment, checked at the door. A list of Records is a data set."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +26,6 @@ class Record:
     input_names: tuple[str, ...] = ()
     output_names: tuple[str, ...] = ()
     name: str = "record"
-    time: Any = field(default=None, repr=False)
 
     def __init__(
         self,
@@ -60,7 +58,6 @@ class Record:
             _names(output_names, y_checked.shape[1], "y", argument="output_names", record=name),
         )
         set_("dt", _step(dt, time, length, name=name))
-        set_("time", None)
         self._check()
 
     def _check(self) -> None:

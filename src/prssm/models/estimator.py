@@ -12,11 +12,11 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
-from prssm.data.coerce import as_records, check_alike, check_training
+from prssm.data.coerce import as_records, check_alike, check_training, is_collection
 from prssm.data.record import Record
 from prssm.data.resample import at_all_rows, checked_stride, chosen_stride, thinned, thinned_inputs
 from prssm.data.scaling import Scaler
@@ -44,9 +44,11 @@ class Simulated:
         """At each of so many rows, from a run at a rate that is slower by `stride`; samples keep
         the deviation.
         """
-        mean, std, samples, state_mean, state_std = (
+        mean = at_all_rows(self.mean, stride, rows)
+        std = at_all_rows(self.std, stride, rows)
+        samples, state_mean, state_std = (
             None if part is None else at_all_rows(part, stride, rows)
-            for part in (self.mean, self.std, self.samples, self.state_mean, self.state_std)
+            for part in (self.samples, self.state_mean, self.state_std)
         )
         if samples is not None:  # noises of two steps average out between them
             spread = samples.std(axis=0)
@@ -188,6 +190,7 @@ class Estimator(metaclass=_SignatureFromConfig):
         `devices` splits training between so many devices, or between all of them ('auto').
         """
         normalise = getattr(self.config, "normalise", True)
+        first: Record | Stream
         if isinstance(data, Stream):
             scaler = data.scaler(normalise)
             first = data
@@ -213,20 +216,36 @@ class Estimator(metaclass=_SignatureFromConfig):
         self.dt_ = first.dt
         return self
 
+    @overload
+    def simulate(
+        self, data: Record, y: None = None, *, samples: int | None = None, seed: int = 0
+    ) -> Prediction: ...
+
+    @overload
+    def simulate(
+        self, data: Sequence[Record], y: None = None, *, samples: int | None = None, seed: int = 0
+    ) -> list[Prediction]: ...
+
+    @overload
+    def simulate(
+        self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
+    ) -> Any: ...
+
     def simulate(
         self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
     ) -> Any:
         """Free run over the inputs of `data`, started from its first `warmup` outputs; later
         outputs are never read.
 
-        One record gives a Prediction, a list of records a list of them. Outputs may be NaN or
-        absent; without any, the run starts from the prior over the first state.
+        One experiment gives a Prediction; a list or tuple of experiments, also of one, gives a list
+        of them. Outputs may be NaN or absent; without any, the run starts from the prior over the
+        first state.
         """
         self._check_fitted()
         predictions = [
             self._simulate_record(record, samples, seed) for record in self._coerced(data, y)
         ]
-        return predictions if isinstance(data, list) else predictions[0]
+        return predictions if is_collection(data, y) else predictions[0]
 
     def score(
         self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
@@ -271,9 +290,9 @@ class Estimator(metaclass=_SignatureFromConfig):
         return hasattr(self, "scaler_")
 
     def _coerced(self, data: Any, y: Any) -> list[Record]:
-        if y is None and isinstance(data, np.ndarray):  # inputs alone
-            data = Record(data, None)
-        outputs = self.output_names_
+        if y is None:
+            data = _with_inputs_alone(data)
+        outputs: tuple[str, ...] | None = self.output_names_
         if hasattr(data, "columns"):  # a frame may hold inputs alone
             outputs = tuple(name for name in outputs if name in data.columns) or None
         records = as_records(data, y, inputs=self.input_names_ or None, outputs=outputs)
@@ -322,3 +341,14 @@ class Estimator(metaclass=_SignatureFromConfig):
             output_names=self.output_names_,
             name=record.name,
         )
+
+
+def _with_inputs_alone(data: Any) -> Any:
+    """Arrays without outputs beside them are inputs: one array, or a list of them. A tuple of two
+    stays what it is, (u, y).
+    """
+    if isinstance(data, np.ndarray):
+        return Record(data, None)
+    if isinstance(data, list):
+        return [_with_inputs_alone(item) for item in data]
+    return data

@@ -15,7 +15,7 @@ from prssm.models.registry import METHODS, method
 def save_model(model: Estimator, path: str | os.PathLike[str]) -> Path:
     values, arrays = model._state()
     header = {
-        "method": model.name,
+        "method": type(model).name,
         "preset": model.preset,
         "options": model.config.to_dict(),
         "inputs": list(model.input_names_),

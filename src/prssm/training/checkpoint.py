@@ -1,6 +1,9 @@
-"""The state of a training run in a file, so that nothing is lost."""
+"""The state of a training run in a file, so that nothing is lost.
 
-import hashlib
+A checkpoint goes on only where it would have gone on by itself: with the same version of the
+program, the same layout of the state, the same options and the same data.
+"""
+
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,15 +15,22 @@ import numpy as np
 
 from prssm.foundation import storage
 from prssm.foundation.errors import ModelFileError
+from prssm.foundation.fingerprint import fingerprint as checksum
 from prssm.foundation.options import Options
+from prssm.foundation.version import __version__
 from prssm.training.distributed import store
+
+# What the saved arrays mean. Raise it whenever a training run saves something else under an old
+# name, or goes on from the same arrays in another way.
+LAYOUT = 1
 
 
 class Checkpoint:
     """Saves and restores a tree of arrays; without a path it does nothing.
 
-    The fingerprint says which options, data and program the run belongs to: another run's
-    checkpoint is refused. Of several processes only the first saves, and all get what it loads.
+    The fingerprint says which options and data the run belongs to: another run's checkpoint is
+    refused, and so is that of another version of the program. Of several processes only the first
+    saves, and all get what it loads.
     """
 
     def __init__(self, path: Path | None, fingerprint: str) -> None:
@@ -31,7 +41,12 @@ class Checkpoint:
         if self.path is None or not store.leads():
             return
         arrays = {name: np.asarray(leaf) for name, leaf in _named_leaves(state)}
-        header = {"fingerprint": self.fingerprint, "iteration": int(state["iteration"])}
+        header = {
+            "program": __version__,
+            "layout": LAYOUT,
+            "fingerprint": self.fingerprint,
+            "iteration": int(state["iteration"]),
+        }
         storage.write(self.path, "checkpoint", header, arrays)
 
     def load(self, like: dict[str, Any]) -> dict[str, Any]:
@@ -39,6 +54,7 @@ class Checkpoint:
         if self.path is None or not store.leads() or not self.path.exists():
             return like
         header, arrays = storage.read(self.path, "checkpoint")
+        self._check_program(header)
         if header.get("fingerprint") != self.fingerprint:
             raise ModelFileError(
                 f"{self.path}: this checkpoint belongs to other data or options; "
@@ -50,6 +66,24 @@ class Checkpoint:
             raise ModelFileError(f"{self.path}: the checkpoint lacks {missing[0]!r}")
         leaves = [_like(leaf, arrays[name]) for name, leaf in _named_leaves(like)]
         return jax.tree.unflatten(jax.tree.structure(like), leaves)
+
+    def _check_program(self, header: dict[str, Any]) -> None:
+        """Another version may go on in another way, and would end with a model that neither
+        version gives.
+        """
+        wrote = (header.get("program"), header.get("layout"))
+        if wrote == (__version__, LAYOUT):
+            return
+        by = "a version that did not note itself" if None in wrote else _version(*wrote)
+        raise ModelFileError(
+            f"{self.path}: this checkpoint was written by prssm {by}, this is "
+            f"{_version(__version__, LAYOUT)}; go on with that version, or remove the file to "
+            "start anew"
+        )
+
+
+def _version(program: str, layout: int) -> str:
+    return f"{program} (layout {layout})"
 
 
 def _named_leaves(tree: Any) -> list[tuple[str, Any]]:
@@ -65,7 +99,4 @@ def _like(leaf: Any, array: np.ndarray) -> Any:
 
 def fingerprint(options: Options, data: Iterable[Any]) -> str:
     """Identifies a training run: the same options on the same arrays (or numbers)."""
-    digest = hashlib.sha256(json.dumps(options.to_dict(), sort_keys=True).encode())
-    for part in data:
-        digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.hexdigest()
+    return checksum(data, also=json.dumps(options.to_dict(), sort_keys=True))

@@ -2,11 +2,13 @@
 measured.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import prssm
-from prssm.foundation.errors import TrainingInterrupted
+from prssm.foundation.errors import OptionError, TrainingInterrupted
 from prssm.models.registry import method
 from prssm.models.revarb.first_state import FirstState
 from prssm.training import legs
@@ -84,6 +86,26 @@ def test_the_two_names_of_the_paper():
     assert method("revarb1")().config.layers == 1
     assert method("revarb2")().config.layers == 2
     assert prssm.REVARB(layers=2).config == method("revarb2")().config
+
+
+def test_a_model_is_called_by_its_layers():
+    for layers in (1, 2, 3):
+        assert prssm.REVARB(layers=layers).name == f"revarb{layers}"
+    assert prssm.REVARB().set_params(layers=2).name == "revarb2"
+    for name in ("revarb1", "revarb2"):
+        assert method(name).name == method(name)().name == name
+    with pytest.raises(OptionError, match="unknown preset 'papr' of revarb1"):
+        prssm.REVARB("papr")
+
+
+def test_a_file_gives_the_same_class_and_layers_back(fitted, tmp_path):
+    """The name of a model with three layers is not a registered method; its file still loads."""
+    deep = prssm.REVARB(**SMALL, layers=3)
+    deep.__dict__ |= {name: value for name, value in fitted.__dict__.items() if name.endswith("_")}
+    deep.model_ = replace(fitted.model_, gps=(fitted.model_.gps[0],) * 3 + fitted.model_.gps[1:])
+    again = prssm.load(deep.save(tmp_path / "deep.prssm"))
+    assert type(again) is prssm.REVARB
+    assert (again.name, again.config) == ("revarb3", deep.config)
 
 
 def test_first_state_recovers_a_linear_map_and_its_error():

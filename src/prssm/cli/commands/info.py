@@ -23,8 +23,8 @@ def info() -> None:
     """Show versions, device, compiled engines, data folder and threads."""
     import jax
 
-    from prssm import __version__
     from prssm.dynamics.engines.choice import descriptions
+    from prssm.foundation.version import __version__
     from prssm.report.tables import Table, print_table
 
     devices = ", ".join(

@@ -70,7 +70,7 @@ def refit(
     chosen |= {
         "held_out": best["metrics"],
         "test_checksum": checksum,
-        "scores": _rows(model, train, test) if test else None,
+        "scores": _rows(model, best["method"], train, test=test) if test else None,
         "earlier": _earlier(before, checksum),
         "seconds": time.perf_counter() - begun,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -93,9 +93,11 @@ def _fitted(
     return model
 
 
-def _rows(model: Estimator, train: list[Record], test: list[Record]) -> dict[str, dict[str, Any]]:
+def _rows(
+    model: Estimator, called: str, train: list[Record], test: list[Record]
+) -> dict[str, dict[str, Any]]:
     """Scores on the test part by name, those of the plain models first, for chosen.json."""
-    rows = [*baseline_rows(model.name, train, test), ScoreRow(model.name, model.score(test))]
+    rows = [*baseline_rows(called, train, test), ScoreRow(called, model.score(test))]
     return {row.label: {"scores": finite(dict(row.scores)), "note": row.note} for row in rows}
 
 

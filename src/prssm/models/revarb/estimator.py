@@ -1,5 +1,5 @@
-"""REVARB (Mattos et al. 2016, Recurrent Gaussian Processes): the estimator. Its mathematics:
-revarb_bound, revarb_run.
+"""REVARB (Mattos et al. 2016, Recurrent Gaussian Processes): the estimator. Its mathematics is in
+`bound` and `free_run`.
 """
 
 from dataclasses import dataclass, fields
@@ -39,6 +39,17 @@ class RevarbModel:
     lags: int
 
 
+class _NameByLayers:
+    """The name by the number of hidden layers, as in the paper: of a model by its option, of a
+    class by its default.
+    """
+
+    def __get__(self, model: "REVARB | None", kind: "type[REVARB]") -> str:
+        # a model has no options yet while its preset is being looked up
+        config = getattr(model, "config", kind.PRESETS["default"])
+        return f"revarb{config.layers}"
+
+
 class REVARB(Estimator):
     """Recurrent GP: hidden autoregressive layers under one output layer, trained on a closed-form
     variational bound.
@@ -48,7 +59,7 @@ class REVARB(Estimator):
     1 on.
     """
 
-    name: ClassVar[str] = "revarb1"
+    name: ClassVar[str] = _NameByLayers()  # type: ignore[assignment]
     Config = REVARBConfig
     PRESETS: ClassVar = {"default": ONE_LAYER, "paper": ONE_LAYER}
     config: REVARBConfig
@@ -203,7 +214,6 @@ class REVARB(Estimator):
 class REVARB2(REVARB):
     """REVARB with two hidden layers."""
 
-    name: ClassVar[str] = "revarb2"
     PRESETS: ClassVar = {"default": TWO_LAYERS, "paper": TWO_LAYERS}
 
 

@@ -16,8 +16,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from prssm import __version__
 from prssm.foundation.errors import OptionError, ProcessError
+from prssm.foundation.version import __version__
 from prssm.training.distributed import store, watch
 
 HEARTBEAT_SECONDS = 100  # without a sign of life JAX ends all processes; `watch` comes before
