@@ -1,34 +1,120 @@
-"""Learn a simulator with honest error bars from the logs of a dynamical system."""
+"""Learn a simulator with honest error bars from the logs of a dynamical system.
+
+    log = prssm.read("log.csv", inputs=["valve"], outputs=["pressure"])
+    model = prssm.PRSSM().fit(log[:1000])
+    model.simulate(log[1000:]).plot()
+
+A new public name is two lines here: an import, which editors and type checkers read, and an entry
+of `_HOMES`, by which the name is loaded when it is first used. A test compares the two.
+"""
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from prssm.foundation.version import __version__
 
-_PUBLIC = {
-    "Record": "prssm.data.record",
-    "Stream": "prssm.data.stream.stream",
-    "Prediction": "prssm.prediction.prediction",
-    "PRSSM": "prssm.models.prssm.estimator",
-    "GPNARX": "prssm.models.narx.gp_narx",
-    "NIGP": "prssm.models.narx.nigp",
-    "MSGP": "prssm.models.narx.msgp",
-    "REVARB": "prssm.models.revarb.estimator",
-    "SSGPSSM": "prssm.models.ssgpssm.estimator",
-    "LinearSSM": "prssm.models.linear_ssm",
+if TYPE_CHECKING:
+    from prssm.data.io.files import read
+    from prssm.data.record import Record
+    from prssm.data.sets import catalogue as datasets
+    from prssm.data.stream.convert import convert
+    from prssm.data.stream.stream import Stream
+    from prssm.evaluation.search.search import search
+    from prssm.foundation.errors import (
+        DataError,
+        MissingExtraError,
+        ModelFileError,
+        NotFittedError,
+        OptionError,
+        ProcessError,
+        PrssmError,
+        PrssmWarning,
+        TrainingError,
+        TrainingInterrupted,
+    )
+    from prssm.models.constant import Constant
+    from prssm.models.files import load
+    from prssm.models.linear_ssm import LinearSSM
+    from prssm.models.narx.gp_narx import GPNARX
+    from prssm.models.narx.msgp import MSGP
+    from prssm.models.narx.nigp import NIGP
+    from prssm.models.prssm.estimator import PRSSM
+    from prssm.models.revarb.estimator import REVARB
+    from prssm.models.ssgpssm.estimator import SSGPSSM
+    from prssm.prediction.prediction import Prediction
+
+__all__ = [
+    "GPNARX",
+    "MSGP",
+    "NIGP",
+    "PRSSM",
+    "REVARB",
+    "SSGPSSM",
+    "Constant",
+    "DataError",
+    "LinearSSM",
+    "MissingExtraError",
+    "ModelFileError",
+    "NotFittedError",
+    "OptionError",
+    "Prediction",
+    "ProcessError",
+    "PrssmError",
+    "PrssmWarning",
+    "Record",
+    "Stream",
+    "TrainingError",
+    "TrainingInterrupted",
+    "__version__",
+    "convert",
+    "datasets",
+    "load",
+    "read",
+    "search",
+]
+
+_ERRORS = "prssm.foundation.errors"
+# where each public name lives
+_HOMES = {
     "Constant": "prssm.models.constant",
+    "DataError": _ERRORS,
+    "GPNARX": "prssm.models.narx.gp_narx",
+    "LinearSSM": "prssm.models.linear_ssm",
+    "MSGP": "prssm.models.narx.msgp",
+    "MissingExtraError": _ERRORS,
+    "ModelFileError": _ERRORS,
+    "NIGP": "prssm.models.narx.nigp",
+    "NotFittedError": _ERRORS,
+    "OptionError": _ERRORS,
+    "PRSSM": "prssm.models.prssm.estimator",
+    "Prediction": "prssm.prediction.prediction",
+    "ProcessError": _ERRORS,
+    "PrssmError": _ERRORS,
+    "PrssmWarning": _ERRORS,
+    "REVARB": "prssm.models.revarb.estimator",
+    "Record": "prssm.data.record",
+    "SSGPSSM": "prssm.models.ssgpssm.estimator",
+    "Stream": "prssm.data.stream.stream",
+    "TrainingError": _ERRORS,
+    "TrainingInterrupted": _ERRORS,
+    "convert": "prssm.data.stream.convert",
+    "datasets": "prssm.data.sets.catalogue",
     "load": "prssm.models.files",
+    "read": "prssm.data.io.files",
+    "search": "prssm.evaluation.search.search",
 }
-__all__ = ["__version__", "datasets", *_PUBLIC]
 
+# Hidden from type checkers: they would take it to mean that every name exists.
+if not TYPE_CHECKING:
 
-def __getattr__(name: str) -> Any:
-    """Public names are imported when first used, so that `prssm --help` does not wait for JAX."""
-    if name == "datasets":
-        return importlib.import_module("prssm.data.sets.catalogue")
-    if name in _PUBLIC:
-        return getattr(importlib.import_module(_PUBLIC[name]), name)
-    raise AttributeError(f"module 'prssm' has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        """Public names are imported when first used, so that `prssm --help` does not wait for
+        JAX.
+        """
+        if name not in _HOMES:
+            raise AttributeError(f"module 'prssm' has no attribute {name!r}")
+        home = importlib.import_module(_HOMES[name])
+        return home if name == "datasets" else getattr(home, name)
 
 
 def __dir__() -> list[str]:

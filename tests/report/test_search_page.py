@@ -9,7 +9,6 @@ import search_fakes
 
 from prssm.evaluation.search.final import refit
 from prssm.evaluation.search.search import search
-from prssm.evaluation.search.trial import Base
 from prssm.report.search.figures import draw_search
 from prssm.report.search.page import write_pages
 from prssm.report.search.tables import chosen_table, found_table, unfinished_table, verdict, warning
@@ -82,7 +81,7 @@ def test_the_figure_has_a_panel_for_each_option_and_the_best_so_far(monkeypatch,
         search_fakes.toy(),
         ["rate=0.001..1:log", "level=0..3"],
         out=tmp_path,
-        base=Base("fake"),
+        method="fake",
         trials=8,
     )
     course, rate, level = draw_search(found).axes

@@ -1,5 +1,5 @@
 """Every error that a user can cause, each with a message of one line: what was expected, what came,
-where.
+where; and the one kind of warning.
 """
 
 import difflib
@@ -42,6 +42,12 @@ class ProcessError(PrssmError, RuntimeError):
 
 class TrainingInterrupted(PrssmError, KeyboardInterrupt):
     """Training was stopped by Ctrl-C or a signal; the message says where the checkpoint is."""
+
+
+class PrssmWarning(UserWarning):
+    """Something that works but that a user would want to know; Python's `warnings` shows or hides
+    it.
+    """
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -314,3 +314,17 @@ def test_csv_reading_runs_without_polars_or_jax(tmp_path):
         "assert not {'polars', 'jax', 'narwhals', 'h5py', 'matplotlib'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_list_of_files_is_a_list_of_experiments_under_the_same_names(tmp_path: Path):
+    record = Record([1.0, 2.0, 4.0], [0.0, 1.0, 1.5], 0.5, input_names=["valve"])
+    paths = [
+        write_record(tmp_path / f"log{suffix}", record)
+        for suffix in (".csv", ".parquet", ".mat", ".npz")
+    ]
+    records = read(paths, inputs="valve")
+    assert [found.name for found in records] == [path.name for path in paths]
+    assert all(_same(record, found) for found in records)
+    assert [len(found) for found in read(tuple(map(str, paths)), inputs="valve")] == [3] * 4
+    with pytest.raises(DataError, match=r"b\.csv: no such file"):
+        read([paths[0], tmp_path / "b.csv"])

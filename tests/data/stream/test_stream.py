@@ -161,6 +161,8 @@ def test_a_stream_that_is_half_there_is_refused(folder):
 
 
 def test_the_same_name_twice_is_two_experiments(folder):
+    one = convert(str(folder / "logs" / "0.csv"), folder / "one")
+    assert (len(one.lengths), one.names) == (1, ("0.csv",))
     stream = convert([folder / "logs" / "0.csv", folder / "logs" / "0.csv"], folder / "stream")
     assert stream.lengths.tolist() == [7, 7]
 

@@ -12,14 +12,13 @@ from prssm.cli.settings import Settings, resolve
 from prssm.data.record import Record
 from prssm.evaluation.search.final import refit, write_options
 from prssm.evaluation.search.search import search
-from prssm.evaluation.search.trial import Base
 from prssm.models.registry import method
 
 
 @pytest.fixture
 def found(monkeypatch, tmp_path):
     search_fakes.install(monkeypatch)
-    return search(toy(), ["level=0.5,2", "horizon=none"], out=tmp_path, base=Base("fake"))
+    return search(toy(), ["level=0.5,2", "horizon=none"], out=tmp_path, method="fake")
 
 
 def part(value):

@@ -12,11 +12,7 @@ from prssm.data.record import Record
 from prssm.evaluation.search import proposers
 from prssm.evaluation.search.choice import configurations, unbeaten
 from prssm.evaluation.search.search import TRIALS_FILE, search
-from prssm.evaluation.search.trial import Base
-from prssm.evaluation.search.validation import Validation
 from prssm.foundation.errors import DataError, MissingExtraError, OptionError, TrainingError
-
-FAKE = Base("fake")
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +21,7 @@ def _fakes(monkeypatch):
 
 
 def sweep(folder, over, **how):
-    return search(toy(), over, out=folder, base=how.pop("base", FAKE), **how)
+    return search(toy(), over, out=folder, **({"method": "fake"} | how))
 
 
 def tried(found):
@@ -49,7 +45,7 @@ class Interrupting:
 
 
 def test_a_sweep_scores_every_combination_on_the_held_out_tail(tmp_path):
-    found = sweep(tmp_path, ["level=0.5,0,2", "seed=0..1"], validation=Validation(0.25))
+    found = sweep(tmp_path, ["level=0.5,0,2", "seed=0..1"], hold_out=0.25)
     assert [(record["params"]["level"], record["seed"]) for record in tried(found)] == [
         (0.5, 0),
         (0.0, 0),
@@ -76,7 +72,7 @@ def test_a_sweep_scores_every_combination_on_the_held_out_tail(tmp_path):
 
 
 def test_folds_predict_every_row_once(tmp_path):
-    found = sweep(tmp_path, ["level=1"], validation=Validation(folds=2))
+    found = sweep(tmp_path, ["level=1"], folds=2)
     assert FITS["1.0"] == 2
     assert tried(found)[0]["metrics"]["rmse"] == pytest.approx(np.sqrt(2))
 
@@ -150,11 +146,11 @@ def test_failed_trials_run_again_only_when_asked(tmp_path):
     ("change", "words"),
     [
         ({"data": toy(100)}, "other training data"),
-        ({"base": Base("fake", options={"rate": 0.5})}, "other options: none there, rate=0.5 here"),
-        ({"validation": Validation(0.5)}, "other held out"),
-        ({"base": Base("fake", "paper")}, "other preset: default there"),
+        ({"options": {"rate": 0.5}}, "other options: none there, rate=0.5 here"),
+        ({"hold_out": 0.5}, "other held out"),
+        ({"preset": "paper"}, "other preset: default there"),
         (
-            {"base": Base("fake"), "over": ["method=fake,constant"]},
+            {"over": ["method=fake,constant"]},
             "other method: fake there, searched over here",
         ),
     ],
@@ -162,7 +158,7 @@ def test_failed_trials_run_again_only_when_asked(tmp_path):
 def test_another_question_in_the_same_folder_is_refused(tmp_path, change, words):
     sweep(tmp_path, ["level=0"])
     before = (tmp_path / TRIALS_FILE).read_bytes()
-    asked = {"data": toy(), "over": ["level=0"], "base": FAKE} | change
+    asked = {"data": toy(), "over": ["level=0"], "method": "fake"} | change
     with pytest.raises(DataError) as caught:
         search(asked.pop("data"), asked.pop("over"), out=tmp_path, **asked)
     assert words in str(caught.value)
@@ -174,7 +170,9 @@ def test_methods_take_the_options_that_they_have(tmp_path):
     found = sweep(
         tmp_path,
         ["method=constant,fake", "level=0,1"],
-        base=Base(preset="paper", options={"rate": "0.5"}),
+        method="prssm",
+        preset="paper",
+        options={"rate": "0.5"},
     )
     assert [record["params"] for record in tried(found)] == [
         {"method": "constant"},
@@ -190,7 +188,7 @@ def test_what_a_simple_model_does_better_is_said(tmp_path):
     alternating = Record(
         np.arange(80.0), np.where(np.arange(80) < 56, toy().y[:, 0], 1.0 + 0.1 * toy().y[:, 0])
     )
-    found = search(alternating, ["level=1"], out=tmp_path / "b", base=FAKE)
+    found = search(alternating, ["level=1"], out=tmp_path / "b", method="fake")
     assert unbeaten(found.records, "rmse") == []
 
 
@@ -231,7 +229,7 @@ def test_an_interrupted_search_ends_like_an_uninterrupted_one(tmp_path):
 
 def test_a_search_in_a_small_space_ends_when_all_is_tried(tmp_path, monkeypatch):
     monkeypatch.setattr(proposers, "_TRIES", 40)
-    found = sweep(tmp_path, ["level=0,1", "method=fake,constant"], trials=50, base=Base())
+    found = sweep(tmp_path, ["level=0,1", "method=fake,constant"], trials=50, method="prssm")
     assert {record["label"] for record in tried(found)} == {
         "method=fake level=0",
         "method=fake level=1",
@@ -255,9 +253,9 @@ def test_words_of_the_call_are_checked(tmp_path):
     for wrong, words in (
         ({"by": "mse"}, "--by"),
         ({"trials": 0}, "--trials"),
-        ({"base": Base("fake", "papr")}, "paper"),
-        ({"base": Base("fake", options={"level": 1})}, "--over searches it"),
-        ({"base": Base("fake", options={"ratte": 1})}, "Did you mean 'rate'"),
+        ({"preset": "papr"}, "paper"),
+        ({"options": {"level": 1}}, "--over searches it"),
+        ({"options": {"ratte": 1}}, "Did you mean 'rate'"),
     ):
         with pytest.raises(OptionError, match=words):
             sweep(tmp_path, ["level=0,1"], **wrong)
@@ -265,7 +263,7 @@ def test_words_of_the_call_are_checked(tmp_path):
 
 
 def test_two_processes_share_the_trials(tmp_path):
-    found = search(toy(), ["seed=0..3"], out=tmp_path, base=Base("constant"), workers=2)
+    found = search(toy(), ["seed=0..3"], out=tmp_path, method="constant", workers=2)
     assert sorted(record["seed"] for record in tried(found)) == [0, 1, 2, 3]
     assert {record["metrics"]["rmse"] for record in tried(found)} == {1.0}
     assert {record["outcome"] for record in found.records} == {"ok"}

@@ -10,7 +10,6 @@ from prssm.evaluation.jobs import cluster
 from prssm.evaluation.jobs.cluster import WorkerVersionError
 from prssm.evaluation.jobs.workers import Done, Started
 from prssm.evaluation.search.search import search
-from prssm.evaluation.search.trial import Base
 
 
 class Client:
@@ -54,7 +53,7 @@ def test_a_search_on_a_cluster_asks_for_trials_one_by_one(monkeypatch, tmp_path)
     ) as dask:
         address = dask.scheduler_address
         found = search(
-            toy(), ["seed=0..2"], out=tmp_path, base=Base("constant"), trials=3, dask=address
+            toy(), ["seed=0..2"], out=tmp_path, method="constant", trials=3, dask=address
         )
         events = list(cluster.run_on_dask(abs, iter([-1, -2]), address))
     assert sorted(record["seed"] for record in found.records if not record["baseline"]) == [0, 1, 2]

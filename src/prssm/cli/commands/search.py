@@ -20,6 +20,18 @@ if TYPE_CHECKING:
     from prssm.evaluation.search.search import Found
 
 DATA_SETTINGS = ("data", "inputs", "outputs", "time", "dt", "test", "split")
+_SEARCH_ARGUMENTS = (
+    "method",
+    "preset",
+    "hold_out",
+    "folds",
+    "trials",
+    "by",
+    "prune",
+    "workers",
+    "dask",
+    "retry_failed",
+)
 _RUN_SETTINGS = ("workers", "dask", "retry_failed", "quiet")  # where and how, not what
 
 
@@ -77,8 +89,6 @@ def _check_words(options: dict[str, Any], merged: dict[str, Any]) -> None:
 def _run(train: list[Record], merged: dict[str, Any], options: dict[str, Any]) -> Found:
     from prssm.evaluation.jobs.runner import Unwatched
     from prssm.evaluation.search.search import TRIALS_FILE, search
-    from prssm.evaluation.search.trial import Base
-    from prssm.evaluation.search.validation import Validation
     from prssm.report.progress import Lines, Live
     from prssm.report.search.tables import verdict
 
@@ -95,13 +105,9 @@ def _run(train: list[Record], merged: dict[str, Any], options: dict[str, Any]) -
             train,
             merged["over"],
             out=merged["out"],
-            base=Base(merged["method"], merged["preset"], options),
-            validation=Validation(merged["hold_out"], merged["folds"]),
+            options=options,
             watcher=watcher,
-            **{
-                name: merged[name]
-                for name in ("trials", "by", "prune", "workers", "dask", "retry_failed")
-            },
+            **{name: merged[name] for name in _SEARCH_ARGUMENTS},
         )
     except KeyboardInterrupt:
         kept = f"finished trials are kept in {Path(merged['out']) / TRIALS_FILE}"

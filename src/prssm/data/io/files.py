@@ -9,18 +9,18 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from prssm.data.io.binary_tables import read_mat, read_npz, read_parquet
-from prssm.data.io.tables import Table
-from prssm.data.io.text_tables import read_text
+from prssm.data.io.binary_files import read_mat, read_npz, read_parquet
+from prssm.data.io.columns import FileColumns
+from prssm.data.io.text_files import read_text
 from prssm.data.io.writers import WRITERS
 from prssm.data.record import Record
 from prssm.foundation.errors import DataError
 
-READERS: dict[str, Callable[[Path], Table]] = {
+READERS: dict[str, Callable[[Path], FileColumns]] = {
     ".csv": read_text,
     ".txt": read_text,
     ".dat": read_text,
@@ -31,59 +31,95 @@ READERS: dict[str, Callable[[Path], Table]] = {
 }
 TIME_COLUMN = "time"
 
+AnyPath = str | os.PathLike[str]
 Names = str | Sequence[str] | None
 
 
+@overload
 def read(
-    path: str | os.PathLike[str],
+    path: AnyPath,
     *,
     inputs: Names = None,
     outputs: Names = None,
     time: str | None = None,
     dt: float | None = None,
-    name: str | None = None,
-    rows: slice | None = None,
-) -> Record:
-    """A Record from the named columns of a file; its suffix says the format.
+) -> Record: ...
 
-    Inputs or outputs that are not named are the columns u, u1, u2, .. and y, y1, y2, .. where the
-    file has them; an empty list means none. `time` names the column of time stamps (seconds, or ISO
-    dates); a column called "time" is used by itself if neither `time` nor `dt`, the sampling time
-    in seconds, is given. Missing outputs become NaN. Of a Parquet file `rows` may be a part, so
-    that the rest need not fit in memory.
+
+@overload
+def read(
+    path: list[str] | list[Path] | tuple[AnyPath, ...],
+    *,
+    inputs: Names = None,
+    outputs: Names = None,
+    time: str | None = None,
+    dt: float | None = None,
+) -> list[Record]: ...
+
+
+def read(
+    path: Any,
+    *,
+    inputs: Names = None,
+    outputs: Names = None,
+    time: str | None = None,
+    dt: float | None = None,
+) -> Any:
+    """A Record from the named columns of a file, or a list of Records from a list of files, one an
+    experiment.
+
+    The suffix says the format: CSV and its relatives, Parquet, MAT or NPZ. Inputs or outputs that
+    are not named are the columns u, u1, u2, .. and y, y1, y2, .. where the file has them; an empty
+    list means none. `time` names the column of time stamps (seconds, or ISO dates); a column called
+    "time" is used by itself if neither `time` nor `dt`, the sampling time in seconds, is given.
+    Missing outputs become NaN.
     """
+    if isinstance(path, list | tuple):
+        return [read(each, inputs=inputs, outputs=outputs, time=time, dt=dt) for each in path]
+    return record_of(open_columns(path), inputs=inputs, outputs=outputs, time=time, dt=dt)
+
+
+def open_columns(path: AnyPath) -> FileColumns:
+    """The named columns of a file, for who wants to look at them before choosing some."""
     path = _existing(path)
-    table = _by_suffix(path, READERS, "read")(path) if rows is None else read_parquet(path, rows)
-    input_names = _chosen(table, inputs, "u")
-    output_names = _chosen(table, outputs, "y")
-    if not input_names and not output_names:
+    return _by_suffix(path, READERS, "read")(path)
+
+
+def record_of(
+    columns: FileColumns,
+    *,
+    inputs: Names = None,
+    outputs: Names = None,
+    time: str | None = None,
+    dt: float | None = None,
+) -> Record:
+    """A Record from some columns of an open file; the arguments are those of `read`."""
+    input_names = _chosen(columns, inputs, "u")
+    output_names = _chosen(columns, outputs, "y")
+    names = input_names + output_names
+    if not names:
         raise DataError(
-            f"{path}: say which columns are inputs and outputs, e.g. inputs=['u'], outputs=['y'] "
-            f"(on the command line -u u -y y); "
-            f"the columns are {', '.join(table.names)}"
+            f"{columns.where}: say which columns are inputs and outputs, e.g. inputs=['u'], "
+            f"outputs=['y'] (on the command line -u u -y y); the columns are "
+            f"{', '.join(columns.names)}"
         )
-    _check_once(path, input_names + output_names)
-    if (
-        time is None
-        and dt is None
-        and TIME_COLUMN in table.names
-        and TIME_COLUMN not in input_names + output_names
-    ):
+    _check_once(columns.where, names)
+    is_free = TIME_COLUMN in columns.names and TIME_COLUMN not in names
+    if time is None and dt is None and is_free:
         time = TIME_COLUMN
-    columns = _columns(table, input_names + output_names)
-    _check_inputs(table, input_names, columns)
-    steps = _steps(table, time, dt, columns=columns)
+    numbers = _numbers(columns, names)
+    _check_inputs(columns, input_names, numbers)
     return Record(
-        _stacked(columns, input_names),
-        _stacked(columns, output_names),
+        _stacked(numbers, input_names),
+        _stacked(numbers, output_names),
         input_names=input_names,
         output_names=output_names,
-        name=path.name if name is None else name,
-        **steps,
+        name=Path(columns.where).name,
+        **_steps(columns, time, dt, length=len(numbers[names[0]])),
     )
 
 
-def write_record(path: str | os.PathLike[str], record: Record) -> Path:
+def write_record(path: AnyPath, record: Record) -> Path:
     """Write a Record such that `read` gives the same numbers, names and sampling time back; the
     suffix says the format.
     """
@@ -104,7 +140,7 @@ def write_record(path: str | os.PathLike[str], record: Record) -> Path:
     return _write(path, columns, tuple(WRITERS))
 
 
-def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Any]) -> Path:
+def write_columns(path: AnyPath, columns: Mapping[str, Any]) -> Path:
     """Write named columns of equal length to a CSV or Parquet file; it is complete under its name,
     or not there.
     """
@@ -112,9 +148,7 @@ def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Any]) -> P
     return _write(path, arrays, (".csv", ".parquet"))
 
 
-def _write(
-    path: str | os.PathLike[str], columns: dict[str, np.ndarray], suffixes: tuple[str, ...]
-) -> Path:
+def _write(path: AnyPath, columns: dict[str, np.ndarray], suffixes: tuple[str, ...]) -> Path:
     path = Path(path)
     if not columns:
         raise DataError(f"{path}: expected at least one column to write, got none")
@@ -130,7 +164,7 @@ def _write(
     return path
 
 
-def _existing(path: str | os.PathLike[str]) -> Path:
+def _existing(path: AnyPath) -> Path:
     path = Path(path)
     if path.is_dir():
         raise DataError(f"{path}: expected a file, got a folder")
@@ -156,58 +190,57 @@ def _by_suffix(
     return handlers[path.suffix.lower()]
 
 
-def _chosen(table: Table, names: Names, letter: str) -> list[str]:
+def _chosen(columns: FileColumns, names: Names, letter: str) -> list[str]:
     """The asked-for columns, matrices expanded; if nothing was asked, those called by the
     convention.
     """
     if names is None:
-        return [name for name in table.names if re.fullmatch(rf"{letter}\d*", name)]
+        return [name for name in columns.names if re.fullmatch(rf"{letter}\d*", name)]
     listed = [names] if isinstance(names, str) else list(names)
-    return [column for name in listed for column in table.expand(str(name))]
+    return [column for name in listed for column in columns.expand(str(name))]
 
 
-def _check_once(path: Path, names: list[str]) -> None:
+def _check_once(where: str, names: list[str]) -> None:
     for position, name in enumerate(names):
         if name in names[:position]:
             raise DataError(
-                f"{path}: column {name!r} is asked for twice; a column is one input or one output"
+                f"{where}: column {name!r} is asked for twice; a column is one input or one output"
             )
 
 
-def _columns(table: Table, names: list[str]) -> dict[str, np.ndarray]:
-    columns = {name: table.numbers(name) for name in names}
+def _numbers(columns: FileColumns, names: list[str]) -> dict[str, np.ndarray]:
+    numbers = {name: columns.numbers(name) for name in names}
     for name in names[1:]:
-        if len(columns[name]) != len(columns[names[0]]):
+        if len(numbers[name]) != len(numbers[names[0]]):
             raise DataError(
-                f"{table.where}: {name!r} has {len(columns[name])} rows, but {names[0]!r} has "
-                f"{len(columns[names[0]])}; expected the same number"
+                f"{columns.where}: {name!r} has {len(numbers[name])} rows, but {names[0]!r} has "
+                f"{len(numbers[names[0]])}; expected the same number"
             )
-    return columns
+    return numbers
 
 
-def _check_inputs(table: Table, names: list[str], columns: Mapping[str, np.ndarray]) -> None:
+def _check_inputs(
+    columns: FileColumns, names: list[str], numbers: Mapping[str, np.ndarray]
+) -> None:
     for name in names:
-        missing = np.flatnonzero(np.isnan(columns[name]))
+        missing = np.flatnonzero(np.isnan(numbers[name]))
         if len(missing):
             raise DataError(
-                f"{table.where}: input column {name!r}, {table.place(int(missing[0]))}: the value "
-                "is missing "
-                f"({len(missing)} such values); inputs must be known, only outputs may be missing"
+                f"{columns.where}: input column {name!r}, {columns.place(int(missing[0]))}: the "
+                f"value is missing ({len(missing)} such values); inputs must be known, only "
+                "outputs may be missing"
             )
 
 
-def _steps(
-    table: Table, time: str | None, dt: float | None, columns: Mapping[str, np.ndarray]
-) -> dict[str, Any]:
+def _steps(columns: FileColumns, time: str | None, dt: float | None, length: int) -> dict[str, Any]:
     if time is None:
         return {"dt": dt}
-    expanded = table.expand(time)
+    expanded = columns.expand(time)
     if len(expanded) != 1:
         raise DataError(
-            f"{table.where}: time column {time!r} has {len(expanded)} columns, expected 1"
+            f"{columns.where}: time column {time!r} has {len(expanded)} columns, expected 1"
         )
-    stamps = table.stamps(expanded[0])
-    length = len(next(iter(columns.values())))
+    stamps = columns.stamps(expanded[0])
     if (
         dt is None
         and len(stamps) == length > 1
@@ -219,5 +252,5 @@ def _steps(
     return {"dt": dt, "time": stamps}
 
 
-def _stacked(columns: Mapping[str, np.ndarray], names: list[str]) -> np.ndarray | None:
-    return np.stack([columns[name] for name in names], axis=1) if names else None
+def _stacked(numbers: Mapping[str, np.ndarray], names: list[str]) -> np.ndarray | None:
+    return np.stack([numbers[name] for name in names], axis=1) if names else None

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from prssm.data.io.binary_tables import import_polars
+from prssm.data.io.binary_files import import_polars
 from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import DataError
 

@@ -12,8 +12,8 @@ from typing import IO, Any
 import numpy as np
 
 from prssm.data.coerce import check_alike
-from prssm.data.io.binary_tables import parquet_rows
-from prssm.data.io.files import READERS, Names, read
+from prssm.data.io.binary_files import parquet_rows, read_parquet
+from prssm.data.io.files import READERS, AnyPath, Names, read, record_of
 from prssm.data.record import Record
 from prssm.data.stream.stream import INDEX, KIND, ROWS, Stream
 from prssm.foundation.atomic import replacing
@@ -25,21 +25,21 @@ _LEAST_SPREAD = 1e-4
 
 
 def convert(
-    sources: Sequence[str | os.PathLike[str]],
-    folder: str | os.PathLike[str],
+    sources: AnyPath | Sequence[AnyPath],
+    folder: AnyPath,
     *,
     inputs: Names = None,
     outputs: Names = None,
     time: str | None = None,
     dt: float | None = None,
 ) -> Stream:
-    """Write the experiments of files, or of all files of folders, to a stream. The sources stay as
-    they are.
+    """Write the experiments of a file, of files, or of all files of folders, to a stream. The
+    sources stay as they are; the columns are named as in `read`.
 
     The folder has an index only when everything is there; a conversion that fails leaves none.
     """
     folder = Path(folder)
-    files = _files(sources)
+    files = _files([sources] if isinstance(sources, str | os.PathLike) else sources)
     if (folder / INDEX).exists():
         raise DataError(
             f"{folder}: there is a stream already; name another folder, or remove it first"
@@ -59,7 +59,7 @@ def convert(
     return Stream.open(folder)
 
 
-def _files(sources: Sequence[str | os.PathLike[str]]) -> list[Path]:
+def _files(sources: Sequence[AnyPath]) -> list[Path]:
     found: list[Path] = []
     for source in map(Path, sources):
         inside = (
@@ -88,7 +88,8 @@ def _pieces(path: Path, **columns: Any) -> Iterator[tuple[Record, int]]:
         return
     for begin in range(0, max(parquet_rows(path), 1), BLOCK):
         repeated = min(begin, 1)
-        yield read(path, rows=slice(begin - repeated, begin + BLOCK), **columns), repeated
+        rows = slice(begin - repeated, begin + BLOCK)
+        yield record_of(read_parquet(path, rows), **columns), repeated
 
 
 class _Writer:

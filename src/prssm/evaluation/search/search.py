@@ -2,8 +2,7 @@
 
 Trials are recorded one by one, so that a search can go on later.
 
-    from prssm.evaluation.search.search import search
-    found = search(train, {"latent_dim": [2, 4, 6], "seed": "0..4"}, out="runs/search")
+    found = prssm.search(train, {"latent_dim": [2, 4, 6], "seed": "0..4"}, out="runs/search")
     found.best["options"]
 """
 
@@ -30,7 +29,7 @@ from prssm.evaluation.search.trial import Base, Trial, TrialWork, baselines, bla
 from prssm.evaluation.search.validation import Validation
 from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import DataError, OptionError, did_you_mean
-from prssm.models.registry import method
+from prssm.models.registry import method as method_called
 
 TRIALS_FILE = "trials.jsonl"
 QUESTION_FILE = "search.json"
@@ -60,9 +59,12 @@ def search(
     over: Mapping[str, Any] | Sequence[str],
     *,
     out: str | os.PathLike[str] = "runs/search",
-    base: Base = Base(),  # noqa: B008 - frozen
+    method: str = "prssm",
+    preset: str = "default",
+    options: Mapping[str, Any] | None = None,
     trials: int | None = None,
-    validation: Validation = Validation(),  # noqa: B008 - frozen
+    hold_out: float = 0.3,
+    folds: int | None = None,
     by: str = "rmse",
     prune: bool | None = None,
     workers: int = 1,
@@ -72,16 +74,18 @@ def search(
 ) -> Found:
     """Tries all combinations of the values in `over`, or with `trials` as many as Optuna proposes.
 
-    Each trial is fitted to a part of the training data `data` and judged on the rest of it, which
-    it has not seen. Every finished trial is a line of `out`/trials.jsonl; the same call goes on
-    from there. `prune` stops trials whose training ELBO is behind (by default in a search, not in a
-    sweep).
+    `options` of the method are the same in all trials. Each trial is fitted to a part of the
+    training data `data` and judged on the rest of it, which it has not seen: the last fraction
+    `hold_out`, or each of so many `folds` once. Every finished trial is a line of
+    `out`/trials.jsonl; the same call goes on from there. `prune` stops trials whose training ELBO
+    is behind (by default in a search, not in a sweep).
     """
     check_criterion(by)
     records = as_records(data)
     check_training(records)
-    space = space_of(over, base.method)
-    base = _checked_base(base, space)
+    validation = Validation(hold_out, folds)
+    space = space_of(over, method)
+    base = _checked_base(Base(method, preset, options or {}), space)
     splits = validation.splits(records)
     results = Results(out, TRIALS_FILE)
     planned = _planned(space, base, results, by=by, trials=trials)
@@ -165,7 +169,7 @@ def _checked_base(base: Base, space: Space) -> Base:
             raise OptionError(
                 f"option {name}: --over searches it, so it cannot be fixed to {value!r} too"
             )
-        owner = next(method(each) for each in names if name in method(each).Config.names())
+        owner = next(kind for kind in map(method_called, names) if name in kind.Config.names())
         options |= owner.Config.parse({name: value})
     return replace(base, options=options)
 

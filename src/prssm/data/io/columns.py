@@ -14,7 +14,7 @@ from prssm.foundation.errors import DataError, did_you_mean
 MISSING = frozenset({"", "nan", "na", "n/a", "null", "none"})
 
 
-class Table(Protocol):
+class FileColumns(Protocol):
     """What every file format offers to `files.read`."""
 
     @property
@@ -41,7 +41,7 @@ class Table(Protocol):
 
 
 @dataclass(frozen=True)
-class TextTable:
+class TextColumns:
     """Cells of a text file; `lines[i]` is the line, counted from 1 as in an editor, on which row i
     stands.
     """
@@ -100,7 +100,7 @@ class TextTable:
 
 
 @dataclass(frozen=True)
-class ArrayTable:
+class ArrayColumns:
     """Variables of a MAT, NPZ or Parquet file. A matrix `X` of k columns is also known as X1
     .. Xk.
     """
@@ -160,7 +160,9 @@ class ArrayTable:
         return self.variables[owner][:, column]
 
 
-def as_variables(where: str, found: Mapping[str, np.ndarray], word: str = "variable") -> ArrayTable:
+def as_variables(
+    where: str, found: Mapping[str, np.ndarray], word: str = "variable"
+) -> ArrayColumns:
     """Numeric vectors and matrices become columns (T, k); anything else is remembered with the
     reason.
     """
@@ -181,7 +183,7 @@ def as_variables(where: str, found: Mapping[str, np.ndarray], word: str = "varia
         raise DataError(
             f"{where}: no column of numbers in this file; it holds {', '.join(found) or 'nothing'}"
         )
-    return ArrayTable(where, variables, word, left_out=left_out)
+    return ArrayColumns(where, variables, word, left_out=left_out)
 
 
 def _seconds(stamps: Sequence[str] | np.ndarray, where: str) -> np.ndarray:

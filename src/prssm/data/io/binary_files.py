@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from prssm.data.io.tables import ArrayTable, as_variables
+from prssm.data.io.columns import ArrayColumns, as_variables
 from prssm.foundation.errors import DataError, MissingExtraError
 
 
-def read_parquet(path: Path, rows: slice = slice(None)) -> ArrayTable:
+def read_parquet(path: Path, rows: slice = slice(None)) -> ArrayColumns:
     """All rows, or some of them; the others are then never in memory."""
     begin = rows.start or 0
     frame = _collected(
@@ -54,7 +54,7 @@ def import_polars() -> Any:
     return polars
 
 
-def read_npz(path: Path) -> ArrayTable:
+def read_npz(path: Path) -> ArrayColumns:
     try:
         # opened here, because numpy leaves the file open when it is not an archive
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
@@ -74,7 +74,7 @@ def read_npz(path: Path) -> ArrayTable:
     return as_variables(str(path), found)
 
 
-def read_mat(path: Path) -> ArrayTable:
+def read_mat(path: Path) -> ArrayColumns:
     with path.open("rb") as stream:
         start = stream.read(520)
     is_hdf5 = start.startswith((b"MATLAB 7.3", b"\x89HDF")) or start[512:].startswith(b"\x89HDF")

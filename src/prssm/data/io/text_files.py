@@ -7,13 +7,13 @@ import io
 import re
 from pathlib import Path
 
-from prssm.data.io.tables import MISSING, TextTable
+from prssm.data.io.columns import MISSING, TextColumns
 from prssm.foundation.errors import DataError
 
 COMMENT = ("#", "%")
 
 
-def read_text(path: Path) -> TextTable:
+def read_text(path: Path) -> TextColumns:
     """The cells of a text file. Without a header the columns are called by number: "1", "2", ..."""
     text = _decoded(path)
     delimiter = _delimiter(text, path)
@@ -33,7 +33,7 @@ def read_text(path: Path) -> TextTable:
     _check_names(names, path)
     if not rows:
         raise DataError(f"{path}: no rows of data below the header {', '.join(names)}")
-    return TextTable(
+    return TextColumns(
         str(path), names, rows, lines=lines, has_header=has_header, decimal_comma=decimal_comma
     )
 
