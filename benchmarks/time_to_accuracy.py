@@ -89,7 +89,7 @@ class Problem:
             c.iterations,
             c.learning_rate,
             c.final_learning_rate,
-            warmup=round(c.kl_warmup * c.iterations),
+            ramp=round(c.kl_warmup * c.iterations),
             clip=c.gradient_clip * self.steps,
         )
 

@@ -30,24 +30,22 @@ def main() -> None:
     parser.add_argument("--datasets", nargs="+")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--preset")
-    parser.add_argument("--set", nargs="+", default=(), dest="settings")
-    parser.add_argument("--settings", nargs="+", dest="paper_settings")
+    parser.add_argument("--options", nargs="+", default=())
+    parser.add_argument("--supplement", nargs="+")
     parser.add_argument("--figures", nargs="+", default=())
     parser.add_argument("--skip", nargs="+", default=(), help="methods to leave to another machine")
     parser.add_argument("--out", type=Path, default=Path("runs"))
-    options = parser.parse_args()
-    variants = chosen_variants(options.methods, options.preset, options.settings)
-    planned = experiments(chosen_datasets(options.datasets), variants, options.seeds)
+    words = parser.parse_args()
+    variants = chosen_variants(words.methods, words.preset, words.options)
+    planned = experiments(chosen_datasets(words.datasets), variants, words.seeds)
     planned += [
-        e
-        for setting in chosen_settings(options.paper_settings)
-        for e in in_setting(planned, setting)
+        e for setting in chosen_settings(words.supplement) for e in in_setting(planned, setting)
     ]
-    ours = variant_of("prssm", options.preset, options.settings)
-    for name in options.figures:
-        planned += plan_figure(name, ours, variants, seeds=options.seeds).experiments()
-    wanted = [experiment for experiment in planned if experiment.variant.method not in options.skip]
-    run_all(wanted, Results(options.out), watcher=Lines())
+    ours = variant_of("prssm", words.preset, words.options)
+    for name in words.figures:
+        planned += plan_figure(name, ours, variants, seeds=words.seeds).experiments()
+    wanted = [experiment for experiment in planned if experiment.variant.method not in words.skip]
+    run_all(wanted, Results(words.out), watcher=Lines())
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def study(name: str, schedule: str, restarts: int) -> dict:
         key_train, key_final = jax.random.split(jax.random.key(1000))
         state = initial_state(Starts(config.replace(seed=1000), [train]).create("free", restarts))
         plan = Schedule(
-            iterations, rate, final_rate, warmup=round(warmup * iterations), clip=clip * cut
+            iterations, rate, final_rate, ramp=round(warmup * iterations), clip=clip * cut
         )
         begun = time.perf_counter()
         while state["iteration"] < iterations:

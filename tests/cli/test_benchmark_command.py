@@ -68,7 +68,7 @@ def test_options_reach_the_experiments_and_the_page_shows_the_command(command, t
         "runs",
         "--preset",
         "paper",
-        "--set",
+        "--options",
         "offset=2",
         "prssm.scheme=full",
         "--docs",
@@ -89,9 +89,8 @@ def test_options_reach_the_experiments_and_the_page_shows_the_command(command, t
     }
     page = (tmp_path / "docs" / "results.md").read_text()
     assert (
-        "`prssm benchmark --methods prssm --datasets toy --seeds 1 --out runs --preset paper --set "
-        "offset=2 "
-        "prssm.scheme=full --docs docs/results.md`"
+        "`prssm benchmark --methods prssm --datasets toy --seeds 1 --out runs --preset paper "
+        "--options offset=2 prssm.scheme=full --docs docs/results.md`"
     ) in page
 
 
@@ -132,7 +131,7 @@ def test_settings_stand_beside_the_published_figures_of_the_same_setting(
         "2",
         "--out",
         "runs",
-        "--settings",
+        "--supplement",
         "all",
     )
     code, _, err = command(*words)
@@ -158,7 +157,7 @@ def test_settings_stand_beside_the_published_figures_of_the_same_setting(
         (ours,) = [line for line in table.splitlines() if line.startswith("| nigp")]
         assert error[level] in ours
         assert f"| NIGP (paper) | {paper} |" in table.replace("*", "")
-    assert "--settings all" in tables[0]
+    assert "--supplement all" in tables[0]
     assert len((tmp_path / "runs" / "experiments.csv").read_text().splitlines()) == 1 + 12
 
 
@@ -206,8 +205,8 @@ def test_retry_failed(command):
         (("--methods", "prsm"), "unknown method 'prsm'. Did you mean 'prssm'?"),
         (("--datasets", "nothing"), "unknown data set 'nothing'"),
         (("--figures", "recogniton"), "Did you mean 'recognition'?"),
-        (("--settings", "unnormalized-mean"), "Did you mean 'unnormalised-mean'?"),
-        (("--set", "itertions=3"), "Did you mean 'iterations'?"),
+        (("--supplement", "unnormalized-mean"), "Did you mean 'unnormalised-mean'?"),
+        (("--options", "itertions=3"), "Did you mean 'iterations'?"),
         (("--seeds", "0"), "seeds"),
         (("--workers", "0"), "workers"),
         (("--docs", "results.html"), "ends in .md"),

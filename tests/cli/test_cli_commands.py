@@ -200,7 +200,7 @@ def test_json_has_null_where_there_is_no_number(tmp_path: Path) -> None:
 
 
 def test_the_progress_bar_needs_a_terminal_or_force(monkeypatch: pytest.MonkeyPatch) -> None:
-    from prssm.cli.words import wants_progress
+    from prssm.cli.terminal import wants_progress
 
     for variable in ("FORCE_COLOR", "TTY_COMPATIBLE"):
         monkeypatch.delenv(variable, raising=False)

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from prssm.cli.main import main
-from prssm.cli.settings import Settings, resolve
+from prssm.cli.merging import merge
+from prssm.cli.settings import FitWords, fit_settings
 from prssm.data.stream.stream import Stream
 from prssm.foundation.errors import OptionError, TrainingError
 from prssm.models.prssm.estimator import PRSSM
@@ -41,10 +42,10 @@ def test_words_in_the_file(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "fit.toml"
     path.write_text(f'data = "log.csv"\n{text}\n')
     with pytest.raises(OptionError, match=message):
-        resolve((), Settings(config=str(path)), {})
-    path.write_text('data = "log.csv"\ndevices = 2\nprocesses = 2\n')
-    merged, _ = resolve((), Settings(config=str(path)), {})
-    assert (merged["devices"], merged["processes"]) == (2, 2)
+        merge((), FitWords(config=str(path)), {})
+    path.write_text('data = "log.csv"\ndevices = 2\ncoordinator = "auto"\nprocesses = 2\n')
+    settings = fit_settings(merge((), FitWords(config=str(path)), {}))
+    assert (settings.devices, settings.processes.processes) == (2, 2)
 
 
 def test_convert_then_fit_from_the_stream(

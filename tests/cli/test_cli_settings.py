@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prssm.cli.settings import DEFAULTS, Settings, resolve, split_names
+from prssm.cli.merging import merge, split_names
+from prssm.cli.settings import FitWords, fit_settings
+from prssm.evaluation.tasks.settings import DataSettings, FitSettings
 from prssm.foundation.errors import OptionError
 
 
@@ -19,35 +21,32 @@ def write(tmp_path: Path, text: str) -> str:
     return str(path)
 
 
+def settings_of(words: FitWords, *data: str, **options: str) -> FitSettings:
+    return fit_settings(merge(data, words, options))
+
+
 def test_defaults_fill_what_nobody_said() -> None:
-    merged, options = resolve(("log.csv",), Settings(), {})
-    assert {name: merged[name] for name in DEFAULTS} == DEFAULTS
-    assert merged["data"] == ["log.csv"]
-    assert merged["inputs"] is None
-    assert options == {}
+    assert settings_of(FitWords(), "log.csv") == FitSettings(data=DataSettings(data=("log.csv",)))
 
 
 def test_file_fills_and_command_line_wins(tmp_path: Path) -> None:
     path = write(
         tmp_path,
-        'data = "log.csv"\ninputs = ["a,b", "c"]\nmethod = "linear"\nquiet = true\ndt = 2\nsplit = '
-        "0.5\n"
+        'data = "log.csv"\ninputs = ["a,b", "c"]\nmethod = "linear"\nresume = true\ndt = 2\n'
+        'split = 0.5\nout = "new/m.prssm"\n'
         "[options]\nlatent_dim = 3\nlearning-rate = 0.1\n",
     )
-    merged, options = resolve((), Settings(config=path, method="prssm"), {"latent-dim": "5"})
-    assert (merged["data"], merged["inputs"], merged["method"]) == (
-        ["log.csv"],
-        ["a", "b", "c"],
-        "prssm",
-    )
-    assert (merged["quiet"], merged["dt"], merged["split"]) == (True, 2, 0.5)
-    assert options == {"latent_dim": "5", "learning_rate": 0.1}
+    found = settings_of(FitWords(config=path, method="prssm"), **{"latent-dim": "5"})
+    assert found.data == DataSettings(data=("log.csv",), inputs=("a", "b", "c"), dt=2, split=0.5)
+    assert (found.method, found.resume, found.out) == ("prssm", True, Path("new/m.prssm"))
+    assert found.checkpoint_file == Path("new/m.prssm.checkpoint")
+    assert found.options == {"latent_dim": "5", "learning_rate": 0.1}
 
 
 def test_split_on_the_command_line_replaces_test_in_the_file(tmp_path: Path) -> None:
     path = write(tmp_path, 'data = "log.csv"\ntest = "other.csv"\n')
-    merged, _ = resolve((), Settings(config=path, split=0.7), {})
-    assert (merged["split"], merged["test"]) == (0.7, None)
+    data = settings_of(FitWords(config=path, split=0.7)).data
+    assert (data.split, data.test) == (0.7, None)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +66,7 @@ def test_split_on_the_command_line_replaces_test_in_the_file(tmp_path: Path) -> 
 def test_mistakes_in_the_file_name_file_and_key(tmp_path: Path, text: str, part: str) -> None:
     path = write(tmp_path, text)
     with pytest.raises(OptionError) as caught:
-        resolve(("log.csv",), Settings(config=path), {})
+        settings_of(FitWords(config=path), "log.csv")
     assert part in str(caught.value)
     assert path in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -75,7 +74,7 @@ def test_mistakes_in_the_file_name_file_and_key(tmp_path: Path, text: str, part:
 
 def test_a_missing_file_is_named() -> None:
     with pytest.raises(OptionError, match=r"nowhere\.toml: no such file"):
-        resolve(("log.csv",), Settings(config="nowhere.toml"), {})
+        settings_of(FitWords(config="nowhere.toml"), "log.csv")
 
 
 @given(
@@ -84,7 +83,7 @@ def test_a_missing_file_is_named() -> None:
 def test_names_may_be_joined_by_commas_in_any_way(names: list[str], data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.sets(st.integers(1, len(names)))) | {0, len(names)})
     written = [" , ".join(names[a:b]) for a, b in pairwise(cuts)]
-    assert split_names(written) == names
+    assert split_names(written) == tuple(names)
 
 
 @pytest.mark.usefixtures("folder")

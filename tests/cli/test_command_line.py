@@ -132,9 +132,9 @@ def test_a_bug_says_so_in_one_line(
 
     monkeypatch.setattr(main_module, "app", broken)
     assert main(["info"]) == 1
-    assert (
-        capsys.readouterr().err
-        == "prssm: this is a bug, please report it: ZeroDivisionError: one two; --debug shows where it arose\n"
+    assert capsys.readouterr().err == (
+        "prssm: this is a bug, please report it: ZeroDivisionError: one two; --debug shows where "
+        "it arose\n"
     )
 
 

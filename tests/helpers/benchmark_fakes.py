@@ -139,7 +139,7 @@ def install(monkeypatch: Any) -> None:
     def described(name: str) -> SimpleNamespace:
         if name not in ("toy", "skipping", "drives", "furnace"):
             raise DataError(f"unknown data set {name!r}. Known: toy, skipping, drives, furnace.")
-        return SimpleNamespace(name=name, warm_up=3 if name == "skipping" else 0)
+        return SimpleNamespace(name=name, unscored=3 if name == "skipping" else 0)
 
     fake = "benchmark_fakes:Fake"
     monkeypatch.setattr(

@@ -157,7 +157,7 @@ def test_no_iterations_return_the_start():
 
 def test_the_schedule_falls_along_a_cosine_and_brings_in_the_regulariser():
     with double_precision():
-        plan = Schedule(100, 0.1, 0.01, warmup=50)
+        plan = Schedule(100, 0.1, 0.01, ramp=50)
         rates = [float(plan.rate(jnp.asarray(i))) for i in (0, 50, 100)]
         weights = [float(plan.weight(jnp.asarray(i))) for i in (0, 24, 49, 99)]
         assert rates == pytest.approx([0.1, 0.055, 0.01])
@@ -173,7 +173,7 @@ def test_the_regulariser_weight_reaches_the_objective_and_restarts_are_compared_
     with double_precision():
         args = ({"x": jnp.asarray([[0.0]])}, jnp.asarray([2.0]))
         rest = (jax.random.key(0), Session(Silent()), "test")
-        warming, log = optimise(pulled, *args, Schedule(300, 0.05, 0.05, warmup=10**9), *rest)
+        warming, log = optimise(pulled, *args, Schedule(300, 0.05, 0.05, ramp=10**9), *rest)
         full, _ = optimise(pulled, *args, Schedule(300, 0.05, 0.001), *rest)
     # the regulariser has hardly begun
     assert float(warming["x"][0]) == pytest.approx(2.0, abs=0.05)

@@ -22,7 +22,7 @@ from prssm.cli.commands.score import score
 from prssm.cli.commands.search import search
 from prssm.cli.commands.simulate import simulate
 from prssm.cli.signals import SIGTERM_CODE, sigterm_interrupts, terminated
-from prssm.cli.words import explained, note
+from prssm.cli.terminal import explained, note
 from prssm.foundation.errors import PrssmError
 from prssm.foundation.version import __version__
 

@@ -12,30 +12,20 @@ file.
     iterations = 300
 """
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated
 
 from cyclopts import Parameter
 
-from prssm.cli.settings import DataSettings
-
-DEFAULTS: dict[str, Any] = {
-    "method": "prssm",
-    "preset": "default",
-    "out": "runs/search",
-    "by": "rmse",
-    "hold_out": 0.3,
-    "workers": 1,
-    "retry_failed": False,
-    "no_fit": False,
-    "quiet": False,
-}
+from prssm.cli.merging import Said, word_names
+from prssm.cli.settings import DataWords, data_settings
+from prssm.evaluation.tasks.settings import SearchSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchSettings(DataSettings):
-    """Every field is None until someone says something."""
+class SearchWords(DataWords):
+    """What `prssm search` is told besides."""
 
     over: Annotated[
         list[str] | None,
@@ -58,7 +48,7 @@ class SearchSettings(DataSettings):
         float | None,
         Parameter(
             help="Trials are judged on this last fraction of the training data.",
-            show_default=str(DEFAULTS["hold_out"]),
+            show_default=str(SearchSettings.hold_out),
         ),
     ] = None
     folds: Annotated[
@@ -71,7 +61,7 @@ class SearchSettings(DataSettings):
         str | None,
         Parameter(
             help="Compare by rmse or log-likelihood of the held-out free run.",
-            show_default=DEFAULTS["by"],
+            show_default=SearchSettings.by,
         ),
     ] = None
     prune: Annotated[
@@ -102,7 +92,7 @@ class SearchSettings(DataSettings):
         str | None,
         Parameter(
             help="Folder of the results; what is recorded there is not run again.",
-            show_default=DEFAULTS["out"],
+            show_default=str(SearchSettings.out),
         ),
     ] = None
     quiet: Annotated[
@@ -118,4 +108,28 @@ class SearchSettings(DataSettings):
     ] = None
 
 
-SEARCH_SETTINGS = tuple(field.name for field in dataclasses.fields(SearchSettings))
+SEARCH_WORDS = word_names(SearchWords)
+
+
+def search_settings(said: Said[SearchWords]) -> SearchSettings:
+    """What to try, and how it is judged."""
+    words = said.words
+    return SearchSettings(
+        data=data_settings(said),
+        over=words.over or (),
+        options=said.options,
+        out=Path(words.out) if words.out else SearchSettings.out,
+        **said.given(
+            "method",
+            "preset",
+            "trials",
+            "hold_out",
+            "folds",
+            "by",
+            "prune",
+            "workers",
+            "dask",
+            "retry_failed",
+            "no_fit",
+        ),
+    )

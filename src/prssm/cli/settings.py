@@ -1,43 +1,21 @@
-"""What `prssm fit` and `prssm search` can be told, on the command line or in a TOML file.
-
-The command line wins; defaults come last.
-
-A file looks like this; every key of the top level is the word of a command-line option, [options]
-belongs to the method:
-
-    data = "log.csv"
-    inputs = ["valve"]
-    outputs = ["pressure"]
-    split = 0.7
-
-    [options]
-    latent_dim = 4
+"""The words of `prssm fit`, those that it shares with `prssm search`, and what settings they
+make.
 """
 
-import dataclasses
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
-from prssm.foundation.errors import OptionError, did_you_mean
-
-DEFAULTS: dict[str, Any] = {
-    "method": "prssm",
-    "preset": "default",
-    "out": "model.prssm",
-    "resume": False,
-    "quiet": False,
-}
+from prssm.cli.merging import Said, Words, split_names, word_names
+from prssm.evaluation.tasks.settings import DataSettings, FitSettings, ProcessSettings
+from prssm.foundation.errors import OptionError
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataSettings:
-    """Every field is None until someone says something, so that a file can fill what the command
-    line left open.
-    """
+class DataWords(Words):
+    """What `prssm fit` and `prssm search` are both told: which data, and which method."""
 
     inputs: Annotated[
         list[str] | None,
@@ -59,13 +37,6 @@ class DataSettings:
     dt: Annotated[
         float | None, Parameter(help="Seconds between rows, where there is no time column.")
     ] = None
-    stream: Annotated[
-        str | None,
-        Parameter(
-            help="A folder made by `prssm convert`, from which training reads as it goes, instead "
-            "of data files."
-        ),
-    ] = None
     test: Annotated[str | None, Parameter(help="A file that is scored and not trained on.")] = None
     split: Annotated[
         float | None,
@@ -76,22 +47,29 @@ class DataSettings:
     ] = None
     method: Annotated[
         str | None,
-        Parameter(help="What to fit; `prssm methods` lists them.", show_default=DEFAULTS["method"]),
+        Parameter(help="What to fit; `prssm methods` lists them.", show_default=FitSettings.method),
     ] = None
     preset: Annotated[
         str | None,
         Parameter(
-            help="Which set of option values to start from.", show_default=DEFAULTS["preset"]
+            help="Which set of option values to start from.", show_default=FitSettings.preset
         ),
     ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(DataSettings):
-    """What is said to `prssm fit` only."""
+class FitWords(DataWords):
+    """What `prssm fit` is told besides."""
 
+    stream: Annotated[
+        str | None,
+        Parameter(
+            help="A folder made by `prssm convert`, from which training reads as it goes, instead "
+            "of data files."
+        ),
+    ] = None
     out: Annotated[
-        str | None, Parameter(help="Where the model goes.", show_default=DEFAULTS["out"])
+        str | None, Parameter(help="Where the model goes.", show_default=str(FitSettings.out))
     ] = None
     report: Annotated[str | None, Parameter(help="Also write a report, one HTML page.")] = None
     checkpoint: Annotated[
@@ -138,98 +116,38 @@ class Settings(DataSettings):
     ] = None
 
 
-SETTINGS = tuple(field.name for field in dataclasses.fields(Settings))
-_LISTS = ("data", "inputs", "outputs")
-_FLAGS = ("resume", "quiet", "prune", "no_fit", "retry_failed")
-_NUMBERS = ("dt", "split", "hold_out")
-_COUNTS = ("trials", "folds", "workers", "processes", "process")
-_TABLES = ("over",)
+FIT_WORDS = word_names(FitWords)
 
 
-def resolve(
-    data: tuple[str, ...],
-    settings: Any,
-    options: dict[str, str],
-    defaults: dict[str, Any] = DEFAULTS,
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """All settings and all method options (still as written), from command line, file and
-    defaults.
-    """
-    known = tuple(field.name for field in dataclasses.fields(settings))
-    from_file, file_options = _read(Path(settings.config), known) if settings.config else ({}, {})
-    given = {name: value for name, value in vars(settings).items() if value is not None}
-    if data:
-        given["data"] = list(data)
-    if "test" in given or "split" in given:  # one replaces the other across command line and file
-        from_file = {
-            name: value for name, value in from_file.items() if name not in ("test", "split")
-        }
-    merged = dict.fromkeys(("data", *known)) | defaults | from_file | given
-    merged |= {name: split_names(merged[name]) for name in ("inputs", "outputs")}
-    if not merged["data"] and not merged.get("stream"):
-        raise OptionError(
-            "no data: name a file or a data set, e.g. prssm fit log.csv (prssm datasets lists the "
-            "sets)"
-        )
-    if merged["test"] and merged["split"] is not None:
-        raise OptionError("--test and --split: give one of them, not both")
-    if merged["split"] is not None and not 0.0 < merged["split"] < 1.0:
-        raise OptionError(f"--split: expected a fraction between 0 and 1, got {merged['split']}")
-    return merged, file_options | {name.replace("-", "_"): text for name, text in options.items()}
+def data_settings(said: Said[DataWords], stream: str | None = None) -> DataSettings:
+    """Which data were meant."""
+    return DataSettings(
+        data=said.data,
+        inputs=split_names(said.words.inputs),
+        outputs=split_names(said.words.outputs),
+        stream=stream,
+        **said.given("time", "dt", "test", "split"),
+    )
 
 
-def split_names(names: list[str] | None) -> list[str] | None:
-    """['a,b', 'c'] -> ['a', 'b', 'c']."""
-    if names is None:
-        return None
-    return [name.strip() for item in names for name in item.split(",") if name.strip()]
+def fit_settings(said: Said[FitWords]) -> FitSettings:
+    """What to fit, and how."""
+    words = said.words
+    return FitSettings(
+        data=data_settings(said, words.stream),
+        options=said.options,
+        checkpoint=Path(words.checkpoint) if words.checkpoint else None,
+        devices=device_count(words.devices),
+        processes=ProcessSettings(**said.given("coordinator", "processes", "process")),
+        out=Path(words.out) if words.out else FitSettings.out,
+        **said.given("method", "preset", "resume"),
+    )
 
 
-def _read(path: Path, settings: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise OptionError(f"--config: {path}: no such file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise OptionError(f"--config: {path}: not a TOML file: {error}") from None
-    options = document.pop("options", {})
-    if not isinstance(options, dict):
-        raise OptionError(f"--config: {path}: options: expected a table [options], got {options!r}")
-    values = {key.replace("-", "_"): value for key, value in document.items()}
-    return {key: _checked(key, value, path, settings=settings) for key, value in values.items()}, {
-        key.replace("-", "_"): value for key, value in options.items()
-    }
-
-
-def _checked(key: str, value: Any, path: Path, settings: tuple[str, ...]) -> Any:
-    known = ("data", *(name for name in settings if name != "config"))
-    if key not in known:
-        raise OptionError(
-            f"--config: {path}: unknown key {key!r}.{did_you_mean(key, [*known, 'options'])}"
-            " (options of the method go into a table [options])"
-        )
-    if key in _LISTS:
-        value = [value] if isinstance(value, str) else value
-        fits = isinstance(value, list) and all(isinstance(item, str) for item in value)
-        wanted = "a text or a list of texts"
-    elif key in _FLAGS:
-        fits = isinstance(value, bool)
-        wanted = "true or false"
-    elif key in _NUMBERS:
-        fits = isinstance(value, int | float) and not isinstance(value, bool)
-        wanted = "a number"
-    elif key in _COUNTS:
-        fits = isinstance(value, int) and not isinstance(value, bool)
-        wanted = "a whole number"
-    elif key in _TABLES:
-        fits = isinstance(value, dict)
-        wanted = f"a table [{key}]"
-    elif key == "devices":
-        fits = isinstance(value, int | str) and not isinstance(value, bool)
-        wanted = "a whole number or 'auto'"
-    else:
-        fits = isinstance(value, str)
-        wanted = "a text"
-    if not fits:
-        raise OptionError(f"--config: {path}: {key}: expected {wanted}, got {value!r}")
-    return value
+def device_count(word: str | None) -> int | str | None:
+    """What `--devices` says: a number, 'auto', or None."""
+    if word is None or word == "auto":
+        return word
+    if not word.isdecimal():
+        raise OptionError(f"--devices: expected a whole number or 'auto', got {word!r}")
+    return int(word)

@@ -16,7 +16,7 @@ class Schedule(NamedTuple):
     iterations: int
     learning_rate: float
     final_rate: float
-    warmup: int = 0  # iterations until the regulariser has its full weight
+    ramp: int = 0  # iterations until the regulariser has its full weight
     clip: float = np.inf  # largest norm of a gradient
 
     def rate(self, iteration: Array) -> Any:
@@ -26,9 +26,9 @@ class Schedule(NamedTuple):
         )
 
     def weight(self, iteration: Array) -> Any:
-        return jnp.minimum(1.0, (iteration + 1.0) / jnp.maximum(self.warmup, 1))
+        return jnp.minimum(1.0, (iteration + 1.0) / jnp.maximum(self.ramp, 1))
 
     def shortened(self, iterations: int) -> "Schedule":
         """The same course in fewer iterations."""
-        warmup = round(self.warmup * iterations / max(self.iterations, 1))
-        return self._replace(iterations=iterations, warmup=warmup)
+        ramp = round(self.ramp * iterations / max(self.iterations, 1))
+        return self._replace(iterations=iterations, ramp=ramp)

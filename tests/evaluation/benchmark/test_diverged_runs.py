@@ -42,7 +42,7 @@ def test_a_blown_up_model_brings_nothing_down(monkeypatch, tmp_path, weight, out
     """
     benchmark_fakes.install_data(monkeypatch, lambda name: (_damped(40, 0), _damped(40, 1)))
     monkeypatch.setattr(
-        catalogue, "describe", lambda name: SimpleNamespace(name=name, warm_up=0, lags=None)
+        catalogue, "describe", lambda name: SimpleNamespace(name=name, unscored=0, lags=None)
     )
     monkeypatch.setattr(ss_gp_ssm, "run", lambda starts, *_: _posterior(starts, weight))
     planned = experiments(["damped"], [variant_of(SMALL), variant_of("constant")], 1)

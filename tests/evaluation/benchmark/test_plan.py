@@ -72,7 +72,7 @@ def test_preset_and_settings_reach_the_methods_that_have_them():
         ({"specs": ["prssm"], "settings": ["seed=3"]}, "--seeds"),
         (
             {"specs": ["prssm"], "settings": ["iterations"]},
-            "--set: expected key=value, got 'iterations'",
+            "--options: expected key=value, got 'iterations'",
         ),
     ],
 )
@@ -142,7 +142,7 @@ def test_the_papers_settings_by_name():
     ]
     with pytest.raises(
         OptionError,
-        match=r"--settings: unknown setting 'normalised-men'\. Did you mean 'normalised-mean'",
+        match=r"--supplement: unknown setting 'normalised-men'\. Did you mean 'normalised-mean'",
     ):
         chosen_settings(["normalised-men"])
 

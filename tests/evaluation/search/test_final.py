@@ -8,7 +8,8 @@ import search_fakes
 from search_fakes import FITS, toy
 
 import prssm
-from prssm.cli.settings import Settings, resolve
+from prssm.cli.merging import merge
+from prssm.cli.settings import FitWords, fit_settings
 from prssm.data.record import Record
 from prssm.evaluation.search.final import refit, write_options
 from prssm.evaluation.search.search import search
@@ -34,10 +35,11 @@ def test_the_options_file_is_read_back_as_it_was_meant(found, tmp_path):
         "split": 0.7,
     }
     path = write_options(tmp_path, found.best, settings)
-    merged, options = resolve((), Settings(config=str(path)), {})
-    assert {name: merged[name] for name in settings} == settings
-    assert (merged["method"], merged["preset"]) == ("fake", "default")
-    model = method("fake")(**method("fake").Config.parse(options))
+    meant = fit_settings(merge((), FitWords(config=str(path)), {}))
+    assert (meant.data.data, meant.data.inputs) == (('a "quoted" name.csv',), ("ü",))
+    assert (meant.data.outputs, meant.data.dt, meant.data.split) == (None, 1e-05, 0.7)
+    assert (meant.method, meant.preset) == ("fake", "default")
+    model = method("fake")(**method("fake").Config.parse(meant.options))
     assert (model.config.level, model.config.horizon, model.config.seed) == (0.5, None, 0)
 
 

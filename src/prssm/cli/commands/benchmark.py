@@ -5,14 +5,16 @@ figures.
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter, validators
 
+from prssm.evaluation.tasks.settings import BenchmarkSettings
+
 if TYPE_CHECKING:
-    from prssm.evaluation.benchmark.figure_plans import FigurePlan
-    from prssm.evaluation.benchmark.plan import Experiment, Variant
+    from prssm.evaluation.benchmark.plan import Experiment
     from prssm.evaluation.jobs.results import Results
+    from prssm.report.benchmark.page import Benchmark
 
 Words = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
 Count = Annotated[int, Parameter(validator=validators.Number(gte=1))]
@@ -37,20 +39,17 @@ def benchmark(
     preset: Annotated[
         str | None, Parameter(help="Start from this preset, for the methods that have it.")
     ] = None,
-    settings: Annotated[
+    options: Annotated[
         Words,
         Parameter(
-            name="--set",
             help="key=value for every method with that option, method.key=value for one method.",
         ),
     ] = None,
-    paper_settings: Annotated[
+    supplement: Annotated[
         Words,
         Parameter(
-            name="--settings",
-            help="Besides the paper's main table (normalised data, "
-            "moment matching) those of its supplement: unnormalised-mean, "
-            "unnormalised-moments, normalised-mean, or all.",
+            help="Besides the paper's main table (normalised data, moment matching) those of its "
+            "supplement: unnormalised-mean, unnormalised-moments, normalised-mean, or all.",
         ),
     ] = None,
     figures: Annotated[
@@ -86,74 +85,52 @@ def benchmark(
     Each finished experiment is one line of OUT/experiments.jsonl. A repeated command runs only what
     is missing there, then writes OUT/report.html, OUT/results.md and OUT/experiments.csv.
     """
-    from prssm.evaluation.benchmark.plan import chosen_settings, chosen_variants, in_setting
+    _check_page_name(docs)
+    settings = BenchmarkSettings(
+        methods=methods,
+        datasets=datasets,
+        seeds=seeds,
+        out=out,
+        preset=preset,
+        options=options or (),
+        supplement=supplement or (),
+        figures=figures or (),
+        workers=workers,
+        dask=dask,
+        retry_failed=retry_failed,
+    )
     from prssm.evaluation.jobs.results import Results
+    from prssm.evaluation.tasks.benchmark import plan
     from prssm.report.benchmark.page import Benchmark, write_pages
 
-    _check_page_name(docs)
     results = Results(out)
-    variants = chosen_variants(methods, preset, settings or ())
-    asked = chosen_settings(paper_settings)
-    planned, plans = _plan(
-        variants, datasets, seeds, figures=figures, preset=preset, settings=settings or ()
-    )
+    planned = plan(settings)
     told = Benchmark(
-        planned,
-        plans,
+        planned.experiments,
+        planned.figures,
         results,
-        command=_command_line(locals()),
-        settings=[(setting, in_setting(planned, setting)) for setting in asked],
+        command=_command_line(settings, docs),
+        settings=planned.supplement,
     )
     if not report_only:
-        _run(
-            told.experiments(),
-            results,
-            workers=workers,
-            dask=dask,
-            retry_failed=retry_failed,
-            quiet=quiet,
-        )
+        _run(settings, told.experiments(), results, quiet=quiet)
     written = write_pages(out, told, docs)
     if not quiet:
         _print(told)
         print(f"written: {', '.join(str(path) for path in [results.path, *written])}")
 
 
-def _plan(
-    variants: "Sequence[Variant]",
-    datasets: list[str] | None,
-    seeds: int,
-    figures: list[str] | None,
-    preset: str | None,
-    settings: Sequence[str],
-) -> "tuple[list[Experiment], list[FigurePlan]]":
-    """All experiments of tables and figures; every name is known and every data set there before
-    anything runs.
-    """
-    from prssm.evaluation.benchmark.figure_plans import FIGURES, figure_datasets, plan_figure
-    from prssm.evaluation.benchmark.plan import chosen_datasets, experiments, variant_of
-
-    names = list(FIGURES) if figures and "all" in figures else list(dict.fromkeys(figures or ()))
-    needed = figure_datasets(names)
-    chosen = chosen_datasets(datasets)
-    if needed:
-        chosen_datasets(needed)
-    planned = experiments(chosen, variants, seeds)
-    if not names:
-        return planned, []
-    ours = variant_of("prssm", preset, settings)
-    return planned, [plan_figure(name, ours, variants, seeds=seeds) for name in names]
-
-
-def _run(planned: "Sequence[Experiment]", results: "Results", *, quiet: bool, **where: Any) -> None:
-    from prssm.cli.words import wants_progress
-    from prssm.evaluation.benchmark.run import run_all
+def _run(
+    settings: BenchmarkSettings, planned: "Sequence[Experiment]", results: "Results", quiet: bool
+) -> None:
+    from prssm.cli.terminal import wants_progress
     from prssm.evaluation.jobs.runner import Unwatched
+    from prssm.evaluation.tasks.benchmark import run
     from prssm.report.progress import Lines, Live
 
     watcher = Unwatched() if quiet else Live() if wants_progress(quiet) else Lines()
     try:
-        run_all(planned, results, watcher=watcher, **where)
+        run(settings, planned, results, watcher=watcher)
     except KeyboardInterrupt:
         keys = {experiment.key for experiment in planned}
         done = len(keys & set(results.records))
@@ -163,7 +140,7 @@ def _run(planned: "Sequence[Experiment]", results: "Results", *, quiet: bool, **
         ) from None
 
 
-def _print(told: Any) -> None:
+def _print(told: "Benchmark") -> None:
     from prssm.report.benchmark.page import main_tables
     from prssm.report.benchmark.tables import NOTE
     from prssm.report.tables import print_table
@@ -180,23 +157,25 @@ def _check_page_name(docs: Path | None) -> None:
         checked_name(docs, (".md",), "--docs")
 
 
-def _command_line(given: dict[str, Any]) -> str:
+def _command_line(settings: BenchmarkSettings, docs: Path | None) -> str:
     """The command that gives these results, for the page; how it was spread over machines does not
     belong to it.
     """
     words = ["prssm", "benchmark"]
-    for option, name in (
-        ("--methods", "methods"),
-        ("--datasets", "datasets"),
-        ("--seeds", "seeds"),
-        ("--out", "out"),
-        ("--preset", "preset"),
-        ("--set", "settings"),
-        ("--settings", "paper_settings"),
-        ("--figures", "figures"),
-        ("--docs", "docs"),
-    ):
-        value = given[name]
-        if value is not None:
-            words += [option, *(value if isinstance(value, list) else [str(value)])]
-    return shlex.join(words)
+    names = (
+        "methods",
+        "datasets",
+        "seeds",
+        "out",
+        "preset",
+        "options",
+        "supplement",
+        "figures",
+    )
+    for name in names:
+        value = getattr(settings, name)
+        if isinstance(value, int | str | Path):
+            words += [f"--{name}", str(value)]
+        elif value:
+            words += [f"--{name}", *value]
+    return shlex.join([*words, *(["--docs", str(docs)] if docs is not None else [])])

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from prssm.cli.settings import split_names
+from prssm.cli.merging import split_names
 
 
 def convert(

@@ -51,11 +51,11 @@ def _details(item: DataSet) -> list[list[str]]:
         ["here", _presence(item)],
         ["sampling time", "not given" if item.dt is None else f"{item.dt:g} s"],
     ]
-    if item.warm_up:
+    if item.unscored:
         rows.append(
             [
                 "not scored",
-                f"the first {item.warm_up} samples of a test run, by the set's own protocol",
+                f"the first {item.unscored} samples of a test run, by the set's own protocol",
             ]
         )
     if item.lags:

@@ -32,7 +32,7 @@ def demo(
     checked_name(report, REPORT, "--report")
     if out is not None:
         checked_name(out, MODEL, "--out")
-    from prssm.cli.words import wants_progress
+    from prssm.cli.terminal import wants_progress
     from prssm.data.coerce import as_records
     from prssm.data.sets import catalogue
     from prssm.evaluation.comparison import compare

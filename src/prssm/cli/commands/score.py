@@ -1,11 +1,16 @@
 """`prssm score`: how well a saved model runs freely over a recording."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from prssm.cli.merging import split_names
 from prssm.cli.outputs import SCORES, checked_name, write_json
+from prssm.evaluation.tasks.settings import SavedModelSettings
+
+if TYPE_CHECKING:
+    from prssm.evaluation.tasks.saved_model import Scored
 
 
 def score(
@@ -46,27 +51,35 @@ def score(
     """
     if out is not None:
         checked_name(out, SCORES, "--out")
-    from prssm.cli.sources import check_samples, records_for_model
-    from prssm.models.files import load
+    settings = SavedModelSettings(
+        model=model,
+        data=data,
+        inputs=split_names(inputs),
+        outputs=split_names(outputs),
+        time=time,
+        dt=dt,
+        samples=samples,
+        seed=seed,
+    )
+    from prssm.evaluation.tasks import saved_model
     from prssm.report.tables import metric_table, print_table
 
-    check_samples(samples)
-    fitted = load(model)
-    records = records_for_model(fitted, data, inputs=inputs, outputs=outputs, time=time, dt=dt)
-    metrics = fitted.score(records, samples=samples, seed=seed)
-    print_table(metric_table(metrics, title=f"{fitted.name}: free run over {data}"))
+    scored = saved_model.score(settings)
+    title = f"{scored.model.name}: free run over {data}"
+    print_table(metric_table(scored.metrics, title=title))
     if out is not None:
-        write_json(
-            out,
-            {
-                "model": str(model),
-                "method": fitted.name,
-                "data": data,
-                "outputs": list(fitted.output_names_),
-                "records": len(records),
-                "rows": sum(len(record) for record in records),
-                "seed": seed,
-                "metrics": metrics,
-            },
-        )
+        write_json(out, _document(settings, scored))
         print(f"scores: {out}")
+
+
+def _document(settings: SavedModelSettings, scored: "Scored") -> dict[str, Any]:
+    return {
+        "model": str(settings.model),
+        "method": scored.model.name,
+        "data": settings.data,
+        "outputs": list(scored.model.output_names_),
+        "records": len(scored.records),
+        "rows": sum(len(record) for record in scored.records),
+        "seed": settings.seed,
+        "metrics": scored.metrics,
+    }

@@ -4,35 +4,25 @@ kept.
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from prssm.cli.search_settings import DEFAULTS, SEARCH_SETTINGS, SearchSettings
-from prssm.cli.settings import resolve
-from prssm.cli.words import note, wants_progress
+from prssm.cli.merging import Said, listed, merge
+from prssm.cli.search_settings import SEARCH_WORDS, SearchWords, search_settings
+from prssm.cli.terminal import note, wants_progress
+from prssm.evaluation.tasks.settings import SearchSettings
 from prssm.foundation.errors import OptionError, TrainingInterrupted, did_you_mean
 
 if TYPE_CHECKING:
-    from prssm.data.record import Record
     from prssm.evaluation.search.search import Found
+    from prssm.evaluation.tasks.search import Kept
+    from prssm.evaluation.tasks.sources import Loaded
 
-DATA_SETTINGS = ("data", "inputs", "outputs", "time", "dt", "test", "split")
-_SEARCH_ARGUMENTS = (
-    "method",
-    "preset",
-    "hold_out",
-    "folds",
-    "trials",
-    "by",
-    "prune",
-    "workers",
-    "dask",
-    "retry_failed",
-)
-_RUN_SETTINGS = ("workers", "dask", "retry_failed", "quiet")  # where and how, not what
+# where it runs and what is shown: no part of the command that gives the results
+_ABOUT_THE_RUN = ("config", "workers", "dask", "retry_failed", "quiet")
 
 
 def search(
@@ -42,7 +32,7 @@ def search(
             help="CSV, Parquet, MAT or NPZ file(s), one an experiment, or the name of a data set."
         ),
     ],
-    settings: Annotated[SearchSettings, Parameter(name="*")] = SearchSettings(),  # noqa: B008 - frozen
+    words: Annotated[SearchWords, Parameter(name="*")] = SearchWords(),  # noqa: B008 - frozen
     **options: Annotated[
         str,
         Parameter(
@@ -59,40 +49,46 @@ def search(
     command goes on where it stopped. At the end OUT has best.prssm (the best, refitted to all
     training data), best.toml (for prssm fit --config), report.html, search.png and trials.csv.
     """
-    merged, method_options = resolve(data, settings, options, defaults=DEFAULTS)
-    if not merged["over"]:
-        raise OptionError("--over: expected what to try, e.g. --over latent_dim=2,4,6 seed=0..4")
-    if merged["folds"] is not None and settings.hold_out is not None:
+    said = merge(data, words, options)
+    settings = search_settings(said)
+    if settings.folds is not None and words.hold_out is not None:
         raise OptionError("--hold-out and --folds: give one of them, not both")
-    if merged["workers"] < 1:
-        raise OptionError(f"--workers: expected at least 1, got {merged['workers']}")
-    _check_words(method_options, merged)
-    from prssm.cli.sources import training_and_test
+    _check_options(settings)
+    quiet = bool(said.words.quiet)
+    from prssm.evaluation.tasks.sources import load_data
+    from prssm.report.search.page import write_pages
 
-    train, test = training_and_test(merged)
-    found = _run(train, merged, method_options)
-    _finish(found, train, test, merged=merged, command=_command_line(merged, method_options))
+    loaded = load_data(settings.data)
+    found = _run(settings, loaded, quiet)
+    if not quiet:
+        _tell_found(found)
+    kept = _keep_best(settings, found, loaded, quiet=quiet)
+    pages = write_pages(settings.out, found, kept.chosen, _command_line(said))
+    if not quiet:
+        _tell_kept(found, kept)
+        written = [found.results.path, *kept.written, *pages]
+        print(f"written: {', '.join(str(path) for path in written)}")
 
 
-def _check_words(options: dict[str, Any], merged: dict[str, Any]) -> None:
-    """A misspelt option is compared with those of the methods and of the command."""
+def _check_options(settings: SearchSettings) -> None:
+    """A misspelt option is compared with those of the methods and with the words of the command."""
     from prssm.evaluation.search.space import options_of, space_of
 
-    known = options_of(space_of(merged["over"], merged["method"]), merged["method"])
-    for name in options:
+    known = options_of(space_of(settings.over, settings.method), settings.method)
+    for name in settings.options:
         if name not in known:
             raise OptionError(
-                f"unknown option {name!r}.{did_you_mean(name, [*known, *SEARCH_SETTINGS])}"
+                f"unknown option {name!r}.{did_you_mean(name, [*known, *SEARCH_WORDS])}"
             )
 
 
-def _run(train: list[Record], merged: dict[str, Any], options: dict[str, Any]) -> Found:
+def _run(settings: SearchSettings, loaded: Loaded, quiet: bool) -> Found:
     from prssm.evaluation.jobs.runner import Unwatched
-    from prssm.evaluation.search.search import TRIALS_FILE, search
+    from prssm.evaluation.search.search import TRIALS_FILE
+    from prssm.evaluation.tasks import search as task
     from prssm.report.progress import Lines, Live
     from prssm.report.search.tables import verdict
 
-    quiet = merged["quiet"]
     watcher = (
         Unwatched()
         if quiet
@@ -101,52 +97,36 @@ def _run(train: list[Record], merged: dict[str, Any], options: dict[str, Any]) -
         else Lines(verdict)
     )
     try:
-        return search(
-            train,
-            merged["over"],
-            out=merged["out"],
-            options=options,
-            watcher=watcher,
-            **{name: merged[name] for name in _SEARCH_ARGUMENTS},
-        )
+        return task.run(settings, loaded.train, watcher)
     except KeyboardInterrupt:
-        kept = f"finished trials are kept in {Path(merged['out']) / TRIALS_FILE}"
+        kept = f"finished trials are kept in {settings.out / TRIALS_FILE}"
         raise KeyboardInterrupt(f"stopped; {kept}, the same command goes on from there") from None
 
 
-def _finish(
-    found: Found, train: list[Record], test: list[Record], merged: dict[str, Any], command: str
-) -> None:
-    """The chosen options, the refitted model, the pages, and what a person wants to read."""
-    from prssm.evaluation.search.final import CHOSEN_FILE, MODEL_FILE, refit, write_options
-    from prssm.report.search.page import write_pages
-    from prssm.report.search.tables import MOST_ROWS, chosen_table, found_table
-    from prssm.report.tables import print_table
+def _keep_best(settings: SearchSettings, found: Found, loaded: Loaded, quiet: bool) -> Kept:
+    from prssm.evaluation.tasks import search as task
 
-    folder = Path(merged["out"])
-    quiet = merged["quiet"]
-    if not quiet:
-        print_table(found_table(found, MOST_ROWS))
-        _tell_notes(found)
-    best = found.best
-    written = [write_options(folder, best, {name: merged[name] for name in DATA_SETTINGS})]
     try:
-        chosen = (
-            None
-            if merged["no_fit"]
-            else refit(folder, best, train, test=test, progress=wants_progress(quiet))
-        )
+        return task.keep_best(settings, found, loaded, progress=wants_progress(quiet))
     except TrainingInterrupted as error:
         raise TrainingInterrupted(f"{error}; the same command does") from error
-    if chosen is not None:
-        written += [folder / MODEL_FILE, folder / CHOSEN_FILE]
-    written += write_pages(folder, found, chosen, command)
-    if quiet:
-        return
-    if chosen is not None and chosen["scores"]:
-        print_table(chosen_table(chosen))
-    print(f"best: {best['label']}")
-    print(f"written: {', '.join(str(path) for path in [found.results.path, *written])}")
+
+
+def _tell_found(found: Found) -> None:
+    from prssm.report.search.tables import MOST_ROWS, found_table
+    from prssm.report.tables import print_table
+
+    print_table(found_table(found, MOST_ROWS))
+    _tell_notes(found)
+
+
+def _tell_kept(found: Found, kept: Kept) -> None:
+    from prssm.report.search.tables import chosen_table
+    from prssm.report.tables import print_table
+
+    if kept.chosen is not None and kept.chosen["scores"]:
+        print_table(chosen_table(kept.chosen))
+    print(f"best: {found.best['label']}")
 
 
 def _tell_notes(found: Found) -> None:
@@ -161,38 +141,22 @@ def _tell_notes(found: Found) -> None:
         note(warning(found))
 
 
-def _command_line(merged: dict[str, Any], options: dict[str, Any]) -> str:
+def _command_line(said: Said[SearchWords]) -> str:
     """The command that gives these results, for the page; how it was spread over machines does not
     belong to it.
     """
-    words = ["prssm", "search", *merged["data"]]
-    for name, value in merged.items():
-        if (
-            name in ("data", "config", *_RUN_SETTINGS)
-            or value is None
-            or value == DEFAULTS.get(name)
-        ):
+    words = ["prssm", "search", *said.data]
+    for field in dataclasses.fields(said.words):
+        value = getattr(said.words, field.name)
+        is_default = value == getattr(SearchSettings, field.name, None)
+        if value is None or is_default or field.name in _ABOUT_THE_RUN:
             continue
-        words.append(
-            f"--{name.replace('_', '-')}"
-            if value is not False
-            else f"--no-{name.replace('_', '-')}"
-        )
-        if name == "over":
-            words += (
-                [f"{key}={_listed(item)}" for key, item in value.items()]
-                if isinstance(value, dict)
-                else value
-            )
+        name = field.name.replace("_", "-")
+        words.append(f"--no-{name}" if value is False else f"--{name}")
+        if field.name == "over":
+            words += value
         elif not isinstance(value, bool):
-            words.append(_listed(value))
-    return shlex.join(
-        [
-            *words,
-            *(word for name, value in options.items() for word in (f"--{name}", _listed(value))),
-        ]
-    )
-
-
-def _listed(value: Any) -> str:
-    return ",".join(str(item) for item in value) if isinstance(value, list) else str(value)
+            words.append(listed(value))
+    for name, value in said.options.items():
+        words += [f"--{name}", listed(value)]
+    return shlex.join(words)

@@ -7,7 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from prssm.cli.merging import split_names
 from prssm.cli.outputs import TABLE, checked_name
+from prssm.evaluation.tasks.settings import SavedModelSettings
 
 
 def simulate(
@@ -56,15 +58,21 @@ def simulate(
     each output. Of a data set, the test part runs.
     """
     checked_name(out, TABLE, "--out")
-    from prssm.cli.sources import check_samples, records_for_model
+    settings = SavedModelSettings(
+        model=model,
+        data=data,
+        inputs=split_names(inputs),
+        outputs=split_names(outputs),
+        time=time,
+        dt=dt,
+        samples=samples,
+        seed=seed,
+    )
     from prssm.data.io.files import write_columns
-    from prssm.models.files import load
+    from prssm.evaluation.tasks import saved_model
 
-    check_samples(samples)
-    fitted = load(model)
-    records = records_for_model(fitted, data, inputs=inputs, outputs=outputs, time=time, dt=dt)
-    for record, path in zip(records, _numbered(out, len(records)), strict=True):
-        run = fitted.simulate(record, samples=samples, seed=seed)
+    runs = saved_model.simulate(settings)
+    for run, path in zip(runs, _numbered(out, len(runs)), strict=True):
         columns = run.to_columns()
         if samples is not None and run.samples is not None:
             columns |= {

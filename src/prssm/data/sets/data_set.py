@@ -12,7 +12,7 @@ Part = Record | list[Record]
 class DataSet:
     """A named data set under a fixed protocol.
 
-    `warm_up` is how many first samples of a test run the set's own benchmark leaves out of its
+    `unscored` is how many first samples of a test run the set's own benchmark leaves out of its
     metric (0: all count, as in the PR-SSM paper). `lags` is the NARX window of the paper, where it
     used the set. `dt` is in seconds.
     """
@@ -23,7 +23,7 @@ class DataSet:
     split: str
     dt: float | None = None
     files: tuple[DataFile, ...] = ()
-    warm_up: int = 0
+    unscored: int = 0
     lags: int | None = None
     note: str = ""
 

@@ -153,7 +153,7 @@ PUBLIC: dict[str, DataSet] = {
                     TANKS_ZIP,
                 ),
             ),
-            warm_up=50,
+            unscored=50,
         ),
         DataSet(
             "ced",
@@ -169,7 +169,7 @@ PUBLIC: dict[str, DataSet] = {
                     CED_ZIP,
                 ),
             ),
-            warm_up=10,
+            unscored=10,
         ),
         DataSet(
             "emps",
@@ -189,7 +189,7 @@ PUBLIC: dict[str, DataSet] = {
                     EMPS_ZIP,
                 ),
             ),
-            warm_up=20,
+            unscored=20,
             note="Measured in closed loop, because the plant integrates.",
         ),
     )

@@ -72,7 +72,7 @@ def blank_record(experiment: Experiment) -> dict[str, Any]:
 
 def _run(experiment: Experiment, record: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     train, test = data.load_parts(experiment.dataset)
-    skip = catalogue.describe(experiment.dataset).warm_up
+    skip = catalogue.describe(experiment.dataset).unscored
     record["data"] = {
         "name": test[0].name,
         "train_rows": sum(map(len, train)),

@@ -105,7 +105,7 @@ def chosen_settings(names: Sequence[str] | None) -> list[Setting]:
     for name in names or ():
         if name not in (*known, published().main, "all"):
             raise OptionError(
-                f"--settings: unknown setting {name!r}.{did_you_mean(name, [*known, 'all'])}"
+                f"--supplement: unknown setting {name!r}.{did_you_mean(name, [*known, 'all'])}"
             )
     return [
         setting for name, setting in known.items() if names and (name in names or "all" in names)
@@ -160,7 +160,7 @@ def chosen_variants(
     has such an option, 'method.key=value' for that method alone.
     """
     specs = list(dict.fromkeys([*comparison.BASELINES, *(specs or METHODS)]))
-    given = dict(assignment(text, "--set") for text in settings)
+    given = dict(assignment(text, "--options") for text in settings)
     names = list(dict.fromkeys(spec.partition(":")[0] for spec in specs))
     check_preset(preset, names)
     for key in given:
@@ -170,7 +170,7 @@ def chosen_variants(
 
 def variant_of(spec: str, preset: str | None = None, settings: Sequence[str] = ()) -> Variant:
     """One variant from its text; settings for other methods are left to them."""
-    return _variant(spec, preset, dict(assignment(text, "--set") for text in settings))
+    return _variant(spec, preset, dict(assignment(text, "--options") for text in settings))
 
 
 def _variant(spec: str, preset: str | None, given: Mapping[str, str]) -> Variant:
@@ -218,11 +218,13 @@ def _check_setting(key: str, names: Sequence[str]) -> None:
     name, dot, option = key.rpartition(".")
     if dot and name not in names:
         raise OptionError(
-            f"--set {key}: {name!r} is not one of the chosen methods.{did_you_mean(name, names)}"
+            f"--options {key}: {name!r} is not one of the chosen methods."
+            f"{did_you_mean(name, names)}"
         )
     owners = [name] if dot else names
     known = list(dict.fromkeys(known for owner in owners for known in method(owner).Config.names()))
     if option.replace("-", "_") not in known:
         raise OptionError(
-            f"--set {key}: no chosen method has an option {option!r}.{did_you_mean(option, known)}"
+            f"--options {key}: no chosen method has an option {option!r}."
+            f"{did_you_mean(option, known)}"
         )

@@ -129,7 +129,7 @@ class Fitting:
         if not rest:
             return [begin]
         rate = config.second_rate * whole.learning_rate
-        return [begin, whole._replace(iterations=rest, learning_rate=rate, warmup=0)]
+        return [begin, whole._replace(iterations=rest, learning_rate=rate, ramp=0)]
 
     def _all_to_the_end(
         self,
@@ -199,6 +199,6 @@ def schedule_of(config: PRSSMConfig, steps: int) -> Schedule:
         config.iterations,
         config.learning_rate,
         config.final_learning_rate,
-        warmup=round(config.kl_warmup * config.iterations),
+        ramp=round(config.kl_warmup * config.iterations),
         clip=config.gradient_clip * steps,
     )

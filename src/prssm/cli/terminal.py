@@ -7,8 +7,8 @@ import sys
 
 from cyclopts import CycloptsError, MissingArgumentError
 
-from prssm.cli.search_settings import SEARCH_SETTINGS
-from prssm.cli.settings import SETTINGS
+from prssm.cli.search_settings import SEARCH_WORDS
+from prssm.cli.settings import FIT_WORDS
 
 
 def explained(error: CycloptsError) -> str:
@@ -17,9 +17,9 @@ def explained(error: CycloptsError) -> str:
     """
     command = " ".join(error.command_chain or ())
     text = str(error).removeprefix(f'Command "{command}" ')
-    settings = {"fit": SETTINGS, "search": SEARCH_SETTINGS}.get(command)
-    if isinstance(error, MissingArgumentError) and settings and error.keyword:
-        known = [f"--{name.replace('_', '-')}" for name in settings]
+    words = {"fit": FIT_WORDS, "search": SEARCH_WORDS}.get(command)
+    if isinstance(error, MissingArgumentError) and words and error.keyword:
+        known = [f"--{name.replace('_', '-')}" for name in words]
         close = difflib.get_close_matches(error.keyword, known, n=1, cutoff=0.6)
         if close and close[0] != error.keyword:
             text += f" Did you mean {close[0]}?"

@@ -1,0 +1,97 @@
+"""From data to a model file: `prssm fit` without the terminal.
+
+fitted = fit(FitSettings(data=DataSettings(data=("log.csv",), split=0.7)))
+compare(fitted.model, fitted.train, fitted.test)
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from prssm.data.record import Record
+from prssm.evaluation.tasks import many
+from prssm.evaluation.tasks.settings import FitSettings
+from prssm.evaluation.tasks.sources import load_data
+from prssm.models.estimator import Estimator
+from prssm.models.registry import method
+from prssm.training.session import Progress
+
+# what PR-SSM is told for a stream, where the user says nothing about it
+ONE_LEVEL = {"complexity": "free", "folds": "0"}
+
+Note = Callable[[str], None]  # takes a line that a person would want to know
+
+
+def no_notes(text: str) -> None:
+    """Keeps notes to itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The model, what it saw and what it is scored on.
+
+    `leads` is false in all but one of several processes: those have nothing to write or to say.
+    """
+
+    model: Estimator
+    train: list[Record]
+    test: list[Record]
+    leads: bool = True
+
+
+def fit(
+    settings: FitSettings, *, progress: bool | Progress = False, note: Note = no_notes
+) -> Fitted:
+    """Train a model and write it to `settings.out`; an interruption leaves the checkpoint."""
+    model = build(settings, note)
+    many.join(settings.processes)
+    loaded = load_data(settings.data)
+    checkpoint = settings.checkpoint_file
+    leads = many.leads(settings.processes)
+    if leads:
+        _prepare(checkpoint, settings.resume, note)
+    model.fit(
+        loaded.source,
+        progress=progress,
+        checkpoint=checkpoint,
+        resume=settings.resume,
+        devices=settings.devices,
+    )
+    many.part(settings.processes)
+    if leads:
+        model.save(settings.out)
+        checkpoint.unlink(missing_ok=True)
+    return Fitted(model, loaded.train, loaded.test, leads)
+
+
+def build(settings: FitSettings, note: Note = no_notes) -> Estimator:
+    """The unfitted estimator; wrong options are said before any data are read."""
+    kind = method(settings.method)
+    options = settings.options
+    if settings.data.stream and settings.method == "prssm":
+        options = _with_one_level(options, note)
+    return kind(settings.preset, **kind.Config.parse(options))
+
+
+def _with_one_level(options: Mapping[str, Any], note: Note) -> dict[str, Any]:
+    """PR-SSM trains a stream at one level; what the user said about it stays."""
+    added = {name: value for name, value in ONE_LEVEL.items() if name not in options}
+    if added:
+        words = ", ".join(f"--{name} {value}" for name, value in added.items())
+        note(f"a stream is trained at one level: {words}")
+    return {**added, **options}
+
+
+def _prepare(checkpoint: Path, resume: bool, note: Note) -> None:
+    """An earlier run's checkpoint is continued or put aside, never overwritten."""
+    if resume and not checkpoint.exists():
+        note(f"{checkpoint}: no checkpoint there, so training starts from the beginning")
+    if not resume and checkpoint.exists():
+        kept = Path(f"{checkpoint}.old")
+        os.replace(checkpoint, kept)
+        note(
+            f"an unfinished run was found; its checkpoint is now {kept} (to go on with it: "
+            f"--resume --checkpoint {kept})"
+        )
