@@ -294,7 +294,7 @@ class Estimator(metaclass=_SignatureFromConfig):
             data = _with_inputs_alone(data)
         outputs: tuple[str, ...] | None = self.output_names_
         if hasattr(data, "columns"):  # a frame may hold inputs alone
-            outputs = tuple(name for name in outputs if name in data.columns) or None
+            outputs = tuple(name for name in self.output_names_ if name in data.columns) or None
         records = as_records(data, y, inputs=self.input_names_ or None, outputs=outputs)
         check_alike(records)
         for record in records:

@@ -71,19 +71,16 @@ class Checkpoint:
         """Another version may go on in another way, and would end with a model that neither
         version gives.
         """
-        wrote = (header.get("program"), header.get("layout"))
-        if wrote == (__version__, LAYOUT):
-            return
-        by = "a version that did not note itself" if None in wrote else _version(*wrote)
-        raise ModelFileError(
-            f"{self.path}: this checkpoint was written by prssm {by}, this is "
-            f"{_version(__version__, LAYOUT)}; go on with that version, or remove the file to "
-            "start anew"
-        )
-
-
-def _version(program: str, layout: int) -> str:
-    return f"{program} (layout {layout})"
+        if "program" not in header or "layout" not in header:
+            writer = "a version that did not note itself"
+        else:
+            writer = f"{header['program']} (layout {header['layout']})"
+        here = f"{__version__} (layout {LAYOUT})"
+        if writer != here:
+            raise ModelFileError(
+                f"{self.path}: this checkpoint was written by prssm {writer}, this is {here}; go "
+                "on with that version, or remove the file to start anew"
+            )
 
 
 def _named_leaves(tree: Any) -> list[tuple[str, Any]]:

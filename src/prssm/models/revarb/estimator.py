@@ -2,6 +2,7 @@
 `bound` and `free_run`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -18,7 +19,7 @@ from prssm.models.lagged import LEAST_WARMUP
 from prssm.models.revarb.bound import Revarb, RevarbData, objective, usable
 from prssm.models.revarb.config import ONE_LAYER, TWO_LAYERS, REVARBConfig
 from prssm.models.revarb.first_state import FirstState
-from prssm.models.revarb.free_run import State, Steps, draw_outputs, free_run
+from prssm.models.revarb.free_run import Start, Steps, draw_outputs, free_run
 from prssm.models.revarb.start import create_starts, phases
 from prssm.training.checkpoint import fingerprint
 from prssm.training.legs import train
@@ -46,7 +47,7 @@ class _NameByLayers:
 
     def __get__(self, model: "REVARB | None", kind: "type[REVARB]") -> str:
         # a model has no options yet while its preset is being looked up
-        config = getattr(model, "config", kind.PRESETS["default"])
+        config: REVARBConfig = getattr(model, "config", kind.PRESETS["default"])
         return f"revarb{config.layers}"
 
 
@@ -61,7 +62,7 @@ class REVARB(Estimator):
 
     name: ClassVar[str] = _NameByLayers()  # type: ignore[assignment]
     Config = REVARBConfig
-    PRESETS: ClassVar = {"default": ONE_LAYER, "paper": ONE_LAYER}
+    PRESETS: ClassVar[Mapping[str, REVARBConfig]] = {"default": ONE_LAYER, "paper": ONE_LAYER}
     config: REVARBConfig
     model_: RevarbModel
 
@@ -132,7 +133,7 @@ class REVARB(Estimator):
         steps = free_run(
             model.gps,
             jnp.asarray(noise_var[:-1]),
-            jax.tree.map(jnp.asarray, start),
+            start.on_device(),
             jnp.asarray(lagged(u, lags)),
             lags,
             self.config.propagation,
@@ -214,7 +215,7 @@ class REVARB(Estimator):
 class REVARB2(REVARB):
     """REVARB with two hidden layers."""
 
-    PRESETS: ClassVar = {"default": TWO_LAYERS, "paper": TWO_LAYERS}
+    PRESETS: ClassVar[Mapping[str, REVARBConfig]] = {"default": TWO_LAYERS, "paper": TWO_LAYERS}
 
 
 @jax.jit
@@ -234,7 +235,7 @@ def _around(
 
 
 def _states(
-    start: State, steps: Steps, noise_var: np.ndarray, outputs: int, length: int
+    start: Start, steps: Steps, noise_var: np.ndarray, outputs: int, length: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Means and deviations (T, H Dy) of all hidden rows."""
     layers = len(steps.hidden)

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from prssm.data.record import Record
-from prssm.models.revarb.free_run import State
+from prssm.models.revarb.free_run import Start
 
 _PENALTIES = 10.0 ** np.arange(-8, 2)  # of the ridge, relative to the number of rows
 
@@ -75,11 +75,11 @@ class FirstState:
             usual_covariance=usual_covariance,
         )
 
-    def __call__(self, y: np.ndarray, u: np.ndarray, measured: bool) -> State:
+    def __call__(self, y: np.ndarray, u: np.ndarray, measured: bool) -> Start:
         """From the first samples (W rows each, gaps bridged)."""
         if not measured:
-            return State(self.usual_mean, self.usual_covariance)
-        return State(
+            return Start(self.usual_mean, self.usual_covariance)
+        return Start(
             self.usual_mean + (_features(y, u) - self.feature_mean) @ self.coefficients,
             self.covariance,
         )

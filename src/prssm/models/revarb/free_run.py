@@ -30,6 +30,16 @@ class State(NamedTuple):
     covariance: Float[Array, "S S"]
 
 
+class Start(NamedTuple):
+    """The state at the start of a run, in NumPy."""
+
+    mean: np.ndarray
+    covariance: np.ndarray
+
+    def on_device(self) -> State:
+        return State(jnp.asarray(self.mean), jnp.asarray(self.covariance))
+
+
 class Joined(NamedTuple):
     """One layer's new function values, and how they vary with the state they came from."""
 
@@ -138,14 +148,18 @@ def free_run(
     hidden = noise_var.shape[0]
     size = start.mean.shape[0]
     window = lags * outputs
-    moves = [shift(h, size, window, outputs=outputs) for h in range(hidden)]
+    moves = [
+        [jnp.asarray(matrix) for matrix in shift(h, size, window, outputs=outputs)]
+        for h in range(hidden)
+    ]
     join = _moments if propagation == "moment-matching" else _at_mean
 
     def step(state: State, u_t: Array) -> tuple[State, tuple]:
         rows = []
         for h in range(hidden):
             rows.append(join(layers[h], state, u_t if h == 0 else nothing))
-            moved = _advance(state, rows[-1], noise_var[h], *moves[h])
+            keep, enter = moves[h]
+            moved = _advance(state, rows[-1], noise_var[h], keep=keep, enter=enter)
             state = (
                 moved if propagation == "moment-matching" else State(moved.mean, state.covariance)
             )
@@ -157,7 +171,7 @@ def free_run(
 def draw_outputs(
     steps: Steps,
     noise_var: np.ndarray,
-    start: State,
+    start: Start,
     lags: int,
     count: int,
     random: np.random.Generator,
@@ -189,7 +203,7 @@ def _drawn(
 ) -> np.ndarray:
     """Deviations of new values, noise included, given deviations of the state."""
     gain = np.linalg.pinv(joined.before, rcond=1e-10, hermitian=True) @ joined.cross
-    left = joined.covariance + np.diag(noise_var) - joined.cross.T @ gain
+    left = np.asarray(joined.covariance + np.diag(noise_var) - joined.cross.T @ gain)
     return state @ gain + _gaussian(left, len(state), random)
 
 
