@@ -11,7 +11,18 @@ from prssm.cli.main import main, outcome
 from prssm.cli.signals import Terminated
 from prssm.foundation.errors import OptionError, TrainingInterrupted
 
-COMMANDS = ("fit", "simulate", "score", "datasets", "methods", "benchmark", "demo", "info")
+COMMANDS = (
+    "fit",
+    "convert",
+    "search",
+    "simulate",
+    "score",
+    "datasets",
+    "methods",
+    "benchmark",
+    "demo",
+    "info",
+)
 SLOW = ("jax", "polars", "matplotlib", "scipy", "jinja2", "narwhals", "optax")
 
 
@@ -99,6 +110,7 @@ def test_debug_shows_where_an_error_arose(tmp_path: Path) -> None:
         (["fit", "plain.csv", "--preset", "papr"], "Did you mean 'paper'"),
         (["fit", "drivs"], "Did you mean 'drives'"),
         (["fit"], "no data"),
+        (["search", "--stream", "logs", "--over", "seed=0..1"], "no data"),
         (["fit", "plain.csv", "--split", "1.5"], "between 0 and 1"),
         (["fit", "plain.csv", "--split", "0.999", "--method", "constant"], "fewer than 2"),
         (["fit", "plain.csv", "--split", "0.5", "--test", "log.csv"], "not both"),

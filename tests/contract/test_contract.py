@@ -114,7 +114,8 @@ def test_score_pools_records_and_simulate_takes_lists(fitted):
 
 
 def test_no_experiment_is_lost_in_any_form(fitted):
-    first, second = system(60, seed=1), system(50, seed=2)
+    first = system(60, seed=1)
+    second = system(50, seed=2)
     whole = fitted.simulate([first, second])
     forms = {
         "tuple of records": ((first, second),),
