@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from prssm.foundation.arrays import AnyArray
 from prssm.gp.linalg import Factorise, factor_and_inverse
 from prssm.gp.sparse import Posterior, SparseGP, condition_all, unshared
 
@@ -56,14 +57,14 @@ class ZeroMean(Mean):
 class LinearMean(Mean):
     """m(x, u) = A [x; u] + b, trained along: what a linear model can carry costs the GP nothing."""
 
-    weight: Float[Array, "Dx Din"]
-    bias: Float[Array, " Dx"]
+    weight: Float[AnyArray, "Dx Din"]
+    bias: Float[AnyArray, " Dx"]
 
     def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> Float[Array, "Dx B"]:
-        return self.weight @ jnp.concatenate([x, u]) + self.bias[:, None]
+        return jnp.matmul(self.weight, jnp.concatenate([x, u])) + self.bias[:, None]
 
     def affine(self, latent_dim: int, input_dim: int) -> tuple[Array, Array]:
-        return self.weight, self.bias
+        return jnp.asarray(self.weight), jnp.asarray(self.bias)
 
 
 class Dynamics(eqx.Module):
@@ -109,7 +110,7 @@ class Transition(eqx.Module):
 
     gp: SparseGP  # stacked over the latent dimensions
     mean: Mean
-    log_process_std: Float[Array, " Dx"]
+    log_process_std: Float[AnyArray, " Dx"]
 
     def condition(self, factorise: Factorise = factor_and_inverse) -> Dynamics:
         """The dynamics, factored once; `factorise` is another way to factor, such as an

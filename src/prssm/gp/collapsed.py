@@ -79,10 +79,10 @@ class CollapsedGP(eqx.Module):
             return half.T @ part.projected, unwhiten.T @ unwhiten - half.T @ half
 
         weights, quadratic = one_by_one(one, (factors,))
-        shared = jax.tree.map(
+        kernel, zeta = jax.tree.map(
             lambda leaf: jnp.broadcast_to(leaf, (outputs, *leaf.shape)), (self.kernel, self.zeta)
         )
-        return Conditional(*shared, weights, quadratic)
+        return Conditional(kernel, zeta, weights, quadratic=quadratic)
 
     def _factors(self, pairs: Pairs) -> tuple[Float[Array, "P P"], _Factors]:
         prior = cholesky(self.kernel.gram(self.zeta))

@@ -8,7 +8,7 @@ from jax.scipy.linalg import cho_solve
 from jaxtyping import Array, Float
 
 from prssm.gp.conditional import Conditional
-from prssm.gp.kernels import Kernel, SquaredExponential
+from prssm.gp.kernels import Kernel, squared_exponential_only
 from prssm.gp.linalg import inverse, log_det
 
 
@@ -56,8 +56,7 @@ def mean_slopes(posterior: Conditional, x: Float[Array, "N Din"]) -> Float[Array
 
     d/dx sum_i w_i k(x, zeta_i) = sum_i w_i k(x, zeta_i) (zeta_i - x) / lengthscale^2.
     """
-    kernel = posterior.kernel
-    assert isinstance(kernel, SquaredExponential)
+    kernel = squared_exponential_only(posterior.kernel)
     weighted = kernel.cross(x, posterior.zeta.T) * posterior.weights
     pull = weighted @ posterior.zeta - jnp.sum(weighted, axis=1, keepdims=True) * x
     return pull * jnp.exp(-2.0 * kernel.log_lengthscale)

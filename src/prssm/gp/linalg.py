@@ -6,8 +6,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.scipy.linalg import cho_solve, solve_triangular
 from jaxtyping import Array, Float
+
+from prssm.foundation.arrays import AnyArray
 
 JITTER = 1e-6  # relative to the mean variance on the diagonal
 
@@ -93,3 +96,12 @@ def inverse(factor: Float[Array, "P P"]) -> Float[Array, "P P"]:
 def log_det(factor: Float[Array, "P P"]) -> Float[Array, ""]:
     """log det (L L^T)."""
     return 2.0 * jnp.sum(jnp.log(jnp.diagonal(factor)))
+
+
+def gaussian_draws(
+    covariance: Float[AnyArray, "D D"], count: int, random: np.random.Generator
+) -> np.ndarray:
+    """`count` rows drawn from N(0, covariance), which may be singular."""
+    values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
+    white = random.standard_normal((count, len(values)))
+    return (white * np.sqrt(np.maximum(values, 0.0))) @ vectors.T

@@ -35,8 +35,10 @@ class Feed:
         begun = time.perf_counter()
         ahead = self._ahead
         self._ahead = None
-        asked_for = ahead is not None and ahead[0] is key and ahead[1] == first
-        future = ahead[2] if asked_for else self._reader.submit(self._draw, key, first)
+        if ahead is not None and ahead[0] is key and ahead[1] == first:
+            future = ahead[2]
+        else:
+            future = self._reader.submit(self._draw, key, first)
         found = future.result()
         self.waited += time.perf_counter() - begun
         self._ahead = (

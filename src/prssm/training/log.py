@@ -73,4 +73,10 @@ class TrainingLog:
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        return cls(**arrays, **(values | {"outcomes": tuple(values["outcomes"])}))
+        """The log of a model file, from what `to_parts` gave."""
+        return cls(
+            iteration=arrays["iteration"],
+            objective=arrays["objective"],
+            final=arrays["final"],
+            **(values | {"outcomes": tuple(values["outcomes"])}),
+        )

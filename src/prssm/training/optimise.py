@@ -236,12 +236,12 @@ def _chunk(
     data_axes = PerRestart(None, 0) if isinstance(data, PerRestart) else None
 
     def step(offset: Array, carry: tuple) -> tuple:
-        moving, total = carry
+        (parameters, state, alive_until), total = carry
         # the same for all restarts, so that they compare fairly
         draw = jax.random.fold_in(key, first + offset)
         here = _of_iteration(data, offset)
         moving, value = jax.vmap(one, in_axes=(0, 0, 0, data_axes, None, None))(
-            *moving, here, draw, first + offset
+            parameters, state, alive_until, here, draw, first + offset
         )
         return moving, total + value
 
@@ -261,22 +261,20 @@ def final_objective(
     """
     moving = _moving(state, mesh)
     still = Schedule(FINAL_DRAWS, 0.0, 0.0)
-    total = 0.0
+    estimates = []
     for first in range(0, FINAL_DRAWS, CHUNK):
-        here = _of_chunk(data, key, first, mesh=mesh)
-        total = total + np.array(
-            _chunk(
-                objective,
-                moving,
-                here,
-                key=key,
-                first=first,
-                steps=CHUNK,
-                schedule=still,
-                mesh=mesh,
-            )[1]
+        _, value = _chunk(
+            objective,
+            moving,
+            _of_chunk(data, key, first, mesh=mesh),
+            key=key,
+            first=first,
+            steps=CHUNK,
+            schedule=still,
+            mesh=mesh,
         )
-    return total / (FINAL_DRAWS // CHUNK)
+        estimates.append(np.asarray(value))
+    return np.mean(estimates, axis=0)
 
 
 def _judge(

@@ -23,6 +23,7 @@ from prssm.foundation.errors import DataError
 from prssm.foundation.options import option
 from prssm.gp.conditional import Conditional
 from prssm.gp.fitc import FITC
+from prssm.gp.kernels import squared_exponential_only
 from prssm.gp.linalg import JITTER, one_by_one
 from prssm.gp.pseudo_data import PseudoData
 from prssm.models.lagged import LaggedConfig
@@ -207,7 +208,7 @@ def _pseudo_data(fit: FITC, x: Array, y: Array) -> PseudoData:
     """
     posterior = fit.condition(x, y)
     residual_var = jnp.mean((y - posterior(x.T)[0]) ** 2)
-    least = JITTER * jnp.exp(2.0 * fit.kernel.log_std)  # type: ignore[attr-defined]
+    least = JITTER * jnp.exp(2.0 * squared_exponential_only(fit.kernel).log_std)
     noise_var = jnp.full(len(fit.zeta), jnp.maximum(residual_var * len(fit.zeta) / len(y), least))
     targets = fit.kernel.gram(fit.zeta) @ posterior.weights + noise_var * posterior.weights
     return PseudoData(fit.kernel, fit.zeta, targets, log_noise_std=0.5 * jnp.log(noise_var))

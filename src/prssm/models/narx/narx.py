@@ -14,7 +14,7 @@ import numpy as np
 from prssm.data.lag_windows import choose_lags, lagged
 from prssm.data.record import Record
 from prssm.gp.conditional import Conditional
-from prssm.gp.kernels import SquaredExponential
+from prssm.gp.kernels import SquaredExponential, squared_exponential_only
 from prssm.models.estimator import Estimator, Simulated
 from prssm.models.lagged import LEAST_WARMUP
 from prssm.models.narx.free_run import Run, Window, draw_paths, free_run
@@ -145,9 +145,10 @@ class NarxEstimator(Estimator):
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         model = self.model_
         gps = self.model_.gps
+        kernel = squared_exponential_only(gps.kernel)
         arrays = {
-            "log_std": gps.kernel.log_std,
-            "log_lengthscale": gps.kernel.log_lengthscale,  # type: ignore[attr-defined]
+            "log_std": kernel.log_std,
+            "log_lengthscale": kernel.log_lengthscale,
             "zeta": gps.zeta,
             "weights": gps.weights,
             "quadratic": gps.quadratic,
@@ -170,10 +171,14 @@ class NarxEstimator(Estimator):
         gps = Conditional(
             kernel, *(jnp.asarray(arrays[name]) for name in ("zeta", "weights", "quadratic"))
         )
-        surroundings = (
-            arrays[name] for name in ("process_std", "output_std", "usual_mean", "usual_std")
+        self.model_ = NarxModel(
+            gps,
+            arrays["process_std"],
+            arrays["output_std"],
+            usual_mean=arrays["usual_mean"],
+            usual_std=arrays["usual_std"],
+            lags=int(values["lags"]),
         )
-        self.model_ = NarxModel(gps, *surroundings, int(values["lags"]))
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
 

@@ -19,9 +19,10 @@ from typing import NamedTuple, Self
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from prssm.data.record import Record
+from prssm.foundation.arrays import AnyArray
 from prssm.foundation.errors import DataError
 from prssm.gp.collapsed import CollapsedGP, Pairs
 from prssm.gp.conditional import Conditional
@@ -32,16 +33,16 @@ class RevarbData(NamedTuple):
     hold row numbers.
     """
 
-    u: Float[Array, "R Du"]
-    y: Float[Array, "R Dy"]  # zero where missing
-    measured: Float[Array, "R Dy"]  # 1 or 0
-    first: np.ndarray  # (F,) the first L rows of each record
-    later: np.ndarray  # (N,) all other rows
-    past: np.ndarray  # (N, L) the rows before each of `later`, newest first
-    seen: np.ndarray  # (M,) rows whose output is modelled: those with L - 1 rows before them
-    recent: np.ndarray  # (M, L) each of `seen` and the rows before it, newest first
-    first_mean: Float[Array, " Dy"]
-    first_std: Float[Array, " Dy"]
+    u: Float[AnyArray, "R Du"]
+    y: Float[AnyArray, "R Dy"]  # zero where missing
+    measured: Float[AnyArray, "R Dy"]  # 1 or 0
+    first: Int[AnyArray, " F"]  # the first L rows of each record
+    later: Int[AnyArray, " N"]  # all other rows
+    past: Int[AnyArray, "N L"]  # the rows before each of `later`, newest first
+    seen: Int[AnyArray, " M"]  # rows whose output is modelled: those with L - 1 rows before them
+    recent: Int[AnyArray, "M L"]  # each of `seen` and the rows before it, newest first
+    first_mean: Float[AnyArray, " Dy"]
+    first_std: Float[AnyArray, " Dy"]
 
     @classmethod
     def of(cls, records: Sequence[Record], lags: int) -> Self:
@@ -148,7 +149,7 @@ class Revarb(eqx.Module):
         return -0.5 * jnp.sum(away / data.first_std**2 + jnp.log(2.0 * jnp.pi * data.first_std**2))
 
 
-def _side_by_side(rows: Array, windows: Array) -> Float[Array, "N LD"]:
+def _side_by_side(rows: AnyArray, windows: Int[AnyArray, "N L"]) -> Float[Array, "N LD"]:
     """The rows of each window as one vector, newest first."""
     return jnp.asarray(rows)[windows].reshape(windows.shape[0], -1)
 

@@ -12,7 +12,7 @@ import numpy as np
 from prssm.data.lag_windows import choose_lags, lagged
 from prssm.data.record import Record
 from prssm.gp.conditional import Conditional
-from prssm.gp.kernels import SquaredExponential
+from prssm.gp.kernels import SquaredExponential, squared_exponential_only
 from prssm.models.estimator import Estimator, Simulated
 from prssm.models.lagged import LEAST_WARMUP
 from prssm.models.revarb.bound import Revarb, RevarbData, objective, usable
@@ -162,8 +162,7 @@ class REVARB(Estimator):
             f"first.{field.name}": getattr(model.first, field.name) for field in fields(FirstState)
         }
         for h, gp in enumerate(model.gps):
-            kernel = gp.kernel
-            assert isinstance(kernel, SquaredExponential)
+            kernel = squared_exponential_only(gp.kernel)
             parts = {
                 "log_std": kernel.log_std,
                 "log_lengthscale": kernel.log_lengthscale,

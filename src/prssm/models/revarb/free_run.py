@@ -15,8 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from prssm.foundation.arrays import AnyArray
 from prssm.gp.conditional import Conditional
-from prssm.gp.kernels import SquaredExponential
+from prssm.gp.kernels import SquaredExponential, squared_exponential_only
+from prssm.gp.linalg import gaussian_draws
 from prssm.gp.moment_matching import match_moments
 
 # log length scale of an input that does not count: its squared inverse is below double precision
@@ -26,17 +28,17 @@ _ENDLESS = 20.0
 class State(NamedTuple):
     """All windows: layer h has the places h L Dy .. (h + 1) L Dy."""
 
-    mean: Float[Array, " S"]
-    covariance: Float[Array, "S S"]
+    mean: Float[AnyArray, " S"]
+    covariance: Float[AnyArray, "S S"]
 
 
 class Joined(NamedTuple):
     """One layer's new function values, and how they vary with the state they came from."""
 
-    mean: Float[Array, " Dy"]
-    covariance: Float[Array, "Dy Dy"]
-    cross: Float[Array, "S Dy"]
-    before: Float[Array, "S S"]  # covariance of the state
+    mean: Float[AnyArray, " Dy"]
+    covariance: Float[AnyArray, "Dy Dy"]
+    cross: Float[AnyArray, "S Dy"]
+    before: Float[AnyArray, "S S"]  # covariance of the state
 
 
 class Steps(NamedTuple):
@@ -69,8 +71,7 @@ def embed(gps: Sequence[Conditional], lags: int) -> tuple[Conditional, ...]:
 
 
 def _spread_out(gp: Conditional, places: np.ndarray, width: int) -> Conditional:
-    kernel = gp.kernel
-    assert isinstance(kernel, SquaredExponential)
+    kernel = squared_exponential_only(gp.kernel)
     outputs, points, _ = gp.zeta.shape
     zeta = jnp.zeros((outputs, points, width)).at[:, :, places].set(gp.zeta)
     log_lengthscale = jnp.full((outputs, width), _ENDLESS).at[:, places].set(kernel.log_lengthscale)
@@ -83,7 +84,8 @@ def _spread_out(gp: Conditional, places: np.ndarray, width: int) -> Conditional:
 
 
 def _moments(gps: Conditional, state: State, known: Array) -> Joined:
-    return Joined(*match_moments(gps, state.mean, state.covariance, known=known), state.covariance)
+    new = match_moments(gps, state.mean, state.covariance, known=known)
+    return Joined(new.mean, new.covariance, new.cross, before=state.covariance)
 
 
 def _at_mean(gps: Conditional, state: State, known: Array) -> Joined:
@@ -111,7 +113,9 @@ def shift(layer: int, size: int, window: int, outputs: int) -> tuple[np.ndarray,
     return keep, enter
 
 
-def _advance(state: State, new: Joined, noise_var: Array, keep: Array, enter: Array) -> State:
+def _advance(
+    state: State, new: Joined, noise_var: Array, keep: np.ndarray, enter: np.ndarray
+) -> State:
     mixed = keep @ new.cross @ enter.T
     covariance = (
         keep @ state.covariance @ keep.T
@@ -145,7 +149,8 @@ def free_run(
         rows = []
         for h in range(hidden):
             rows.append(join(layers[h], state, u_t if h == 0 else nothing))
-            moved = _advance(state, rows[-1], noise_var[h], *moves[h])
+            keep, enter = moves[h]
+            moved = _advance(state, rows[-1], noise_var[h], keep=keep, enter=enter)
             state = (
                 moved if propagation == "moment-matching" else State(moved.mean, state.covariance)
             )
@@ -171,7 +176,7 @@ def draw_outputs(
     outputs = noise_var.shape[1]
     size = len(start.mean)
     moves = [shift(h, size, lags * outputs, outputs=outputs) for h in range(len(steps.hidden))]
-    state = _gaussian(start.covariance, count, random)
+    state = gaussian_draws(start.covariance, count, random)
     path = [steps.start.mean + _drawn(steps.start, state, noise_var[-1], random=random)]
     for t in range(len(steps.output.mean)):
         for h, (keep, enter) in enumerate(moves):
@@ -190,12 +195,4 @@ def _drawn(
     """Deviations of new values, noise included, given deviations of the state."""
     gain = np.linalg.pinv(joined.before, rcond=1e-10, hermitian=True) @ joined.cross
     left = joined.covariance + np.diag(noise_var) - joined.cross.T @ gain
-    return state @ gain + _gaussian(left, len(state), random)
-
-
-def _gaussian(covariance: np.ndarray, count: int, random: np.random.Generator) -> np.ndarray:
-    """Zero-mean draws; the covariance may be singular."""
-    values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
-    return (
-        random.standard_normal((count, len(values))) * np.sqrt(np.maximum(values, 0.0))
-    ) @ vectors.T
+    return state @ gain + gaussian_draws(left, len(state), random)

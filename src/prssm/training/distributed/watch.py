@@ -60,7 +60,8 @@ def leave(line: str, code: int) -> None:
 def _watch() -> None:
     beat = 0
     begun = time.monotonic()
-    seen = dict.fromkeys(range(1, store.count()), (None, begun)) if store.leads() else {}
+    others = range(1, store.count()) if store.leads() else ()
+    seen: dict[int, tuple[str | None, float]] = {process: (None, begun) for process in others}
     while not _over.wait(BEAT_SECONDS):
         beat += 1
         try:

@@ -35,11 +35,10 @@ def slice_trajectories(
     """Of how many trajectories gradients are summed together; 0 where the GPU's shared memory is
     too small.
     """
-    return int(
-        load(build.library_path()).prssm_slice_trajectories(
-            dx, du, points, spread, own_mean, number_size
-        )
-    )
+    library = load(build.library_path())
+    if isinstance(library, str):
+        raise RuntimeError(f"the CUDA library is {library}")
+    return int(library.prssm_slice_trajectories(dx, du, points, spread, own_mean, number_size))
 
 
 def can_whiten(points: int) -> bool:
