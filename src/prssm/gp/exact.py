@@ -1,6 +1,4 @@
-"""Exact regression with a known noise variance for each point, and the slopes of its posterior
-mean.
-"""
+"""Exact regression with a known noise variance for each point, and the slopes of its mean."""
 
 import jax
 import jax.numpy as jnp
@@ -21,8 +19,9 @@ def log_marginal(
 
 @jax.custom_vjp
 def _log_density(covariance: Float[Array, "N N"], y: Float[Array, " N"]) -> Float[Array, ""]:
-    """log N(y; 0, C). Its slope is written out: differentiating the factorisation takes several
-    times as long.
+    """log N(y; 0, C).
+
+    Its slope is written out: differentiating the factorisation takes several times as long.
     """
     return _log_density_forward(covariance, y)[0]
 
@@ -52,7 +51,7 @@ def condition(
 
 
 def mean_slopes(posterior: Conditional, x: Float[Array, "N Din"]) -> Float[Array, "N Din"]:
-    """Gradient of the posterior mean at each point, for the squared exponential:
+    """Gradient of the posterior mean at each point, for the squared exponential.
 
     d/dx sum_i w_i k(x, zeta_i) = sum_i w_i k(x, zeta_i) (zeta_i - x) / lengthscale^2.
     """

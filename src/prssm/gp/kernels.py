@@ -1,8 +1,8 @@
-"""Covariance functions. Points of the first argument lead, points of the second come last (`Din
-B`): the fast layout.
+"""Covariance functions.
 
-A new kernel is one class with `cross` and `diag`, and one line in KERNELS; any JAX-differentiable
-function will do.
+Points of the first argument lead (`P Din`), points of the second come last (`Din B`): the fast
+layout. A new kernel is one class with `cross` and `diag`, and one line in KERNELS; any function
+that JAX can differentiate will do.
 """
 
 from abc import abstractmethod

@@ -1,11 +1,12 @@
 """Exact mean and covariance of GP posteriors at a Gaussian input, for the squared exponential.
 
 The first Dr inputs are N(mean, S), the rest are known numbers. For one output with precisions p =
-1/lengthscale^2 (of the uncertain inputs) and h_i = p (zeta_i - mean),
+1/lengthscale^2 (of the uncertain inputs), P = diag(p), h_i = p (zeta_i - mean), H = S (I + P S)^-1
+and G = S (I + 2 P S)^-1,
 
-    q_i = E[k_i] = k(mean, zeta_i) |I + S P|^-1/2 exp(h_i' H h_i / 2),                         H = S (I + P S)^-1,
+    q_i = E[k_i] = k(mean, zeta_i) |I + S P|^-1/2 exp(h_i' H h_i / 2),
     Cov[k_i, k_j] = q_i q_j (exp(d_ij) - 1),
-    d_ij = (h_i + h_j)' G (h_i + h_j) / 2 - h_i' H h_i / 2 - h_j' H h_j / 2 - log-determinants,  G = S (I + 2 P S)^-1,
+    d_ij = (h_i + h_j)' G (h_i + h_j) / 2 - h_i' H h_i / 2 - h_j' H h_j / 2 - log-determinants,
 
 and for two outputs a and b, 2 P becomes P_a + P_b. Every term of d vanishes with S, so nothing
 cancels when the input is nearly certain, however large the weights are.
@@ -24,7 +25,7 @@ from prssm.foundation.arrays import AnyArray
 from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import squared_exponential_only
 
-# where it is larger, q_i q_j is so small that the term does not count, but exp would overflow
+# Where it is larger, q_i q_j is so small that the term does not count, but exp would overflow
 _LARGEST_EXPONENT = 500.0
 
 
@@ -110,8 +111,9 @@ def _kernel_covariance(a: _Expected, b: _Expected, covariance: Array) -> Float[A
 
 
 def _variance(gp: Conditional, part: _Expected, covariance: Array) -> Array:
-    """Of one output: how its mean varies with x, and E[k_xx - k' Q k], what the posterior does not
-    know.
+    """The variance of one output.
+
+    How its mean varies with x, plus E[k_xx - k' Q k], what the posterior does not know.
     """
     kernels = _kernel_covariance(part, part, covariance)
     explained = part.q @ gp.quadratic @ part.q + jnp.sum(gp.quadratic * kernels)

@@ -53,8 +53,9 @@ class DiagonalInducing(Inducing):
 
 
 class WhitenedInducing(Inducing):
-    """q(v) = N(mean, V V') with any covariance; the diagonal of `factor` holds the logarithm of
-    V's.
+    """q(v) = N(mean, V V') with any covariance.
+
+    The diagonal of `factor` holds the logarithm of V's.
     """
 
     mean: Float[AnyArray, " P"]
@@ -94,8 +95,9 @@ class Posterior(eqx.Module):
         return mean, variance
 
     def drawn(self, noise: Float[Array, "P B"]) -> "Posterior":
-        """One draw v = m + V noise of the inducing outputs for each column, kept for a whole
-        trajectory.
+        """One draw v = m + V noise of the inducing outputs for each column of `noise`.
+
+        Each draw is kept for a whole trajectory.
         """
         return Posterior(
             self.kernel,

@@ -41,8 +41,9 @@ Shapes = ForEachArray[tuple[int, ...]]
 
 
 def not_compiled(dynamics: Dynamics) -> str | None:
-    """What of these dynamics the compiled engines do not know, in one line; None where they know
-    all.
+    """What of these dynamics the compiled engines do not know, in one line.
+
+    None where they know all.
     """
     if type(dynamics.gp.kernel) is not SquaredExponential:
         return (
@@ -54,8 +55,9 @@ def not_compiled(dynamics: Dynamics) -> str | None:
 
 
 def arrays_of(dynamics: Dynamics, x1: Array, u: Array, eps: Array, single: bool) -> Arrays:
-    """All that a compiled engine reads, checked; where `single`, trajectories and noise in single
-    precision.
+    """All that a compiled engine reads, checked.
+
+    Where `single`, trajectories and noise are in single precision.
     """
     kind = jnp.dtype(jnp.float32) if single else x1.dtype
     gp = dynamics.gp
@@ -91,8 +93,9 @@ def _sizes(dynamics: Dynamics) -> tuple[int, int]:
 
 
 def _check(arrays: Arrays) -> None:
-    """Shapes and types agree; the libraries check once more, but cannot say it at the place of the
-    mistake.
+    """Shapes and types agree.
+
+    The libraries check once more, but cannot say it at the place of the mistake.
     """
     (sets, points, din) = arrays.zeta.shape
     (steps, _, batch) = arrays.eps.shape

@@ -45,7 +45,7 @@ def step_moments(
     cross = new.cross[:kept]
     old = jnp.asarray(window.covariance)[:kept, :kept]
     covariance = jnp.block([[new.covariance + jnp.diag(entering_var), cross.T], [cross, old]])
-    return Window(mean, covariance), Run(new.mean, new.covariance, new.cross, window)
+    return Window(mean, covariance), Run(new.mean, new.covariance, new.cross, window=window)
 
 
 def step_mean(gps: Conditional, window: Window, u: Float[Array, " LDu"]) -> tuple[Window, Run]:
@@ -56,7 +56,7 @@ def step_mean(gps: Conditional, window: Window, u: Float[Array, " LDu"]) -> tupl
     variance = variance[:, 0]
     moved = jnp.concatenate([mean, window.mean[: window.mean.shape[0] - mean.shape[0]]])
     cross = jnp.zeros((window.mean.shape[0], mean.shape[0]))
-    return Window(moved, window.covariance), Run(mean, jnp.diag(variance), cross, window)
+    return Window(moved, window.covariance), Run(mean, jnp.diag(variance), cross, window=window)
 
 
 @partial(jax.jit, static_argnames="propagation")
@@ -67,8 +67,9 @@ def free_run(
     u: Float[Array, "T LDu"],
     propagation: str,
 ) -> Run:
-    """Steps over the input windows `u`. `entering_var` is the noise that each new output carries
-    into the window.
+    """Steps over the input windows `u`.
+
+    `entering_var` is the noise that each new output carries into the window.
     """
 
     def step(window: Window, u_t: Array) -> tuple[Window, Run]:

@@ -1,5 +1,7 @@
-"""What the autoregressive methods share: the lag window, the free run from the first samples, and
-the model file.
+"""What the autoregressive methods share.
+
+The lag window, the free run from the first samples, and the model file. A new method is a subclass
+of NarxEstimator with `_learn`.
 """
 
 from abc import abstractmethod
@@ -23,8 +25,9 @@ from prssm.training.session import Session
 
 
 class Learnt(NamedTuple):
-    """What a method learns: posteriors whose arrays lead with the output axis, and the two noises
-    (Dy,).
+    """What a method learns: posteriors and two noises.
+
+    The arrays of the posteriors lead with the output axis; the noises are (Dy,).
     """
 
     gps: Conditional
@@ -35,8 +38,9 @@ class Learnt(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NarxModel:
-    """What a fit has learnt: a posterior (arrays lead with the output axis) and what surrounds
-    it.
+    """What a fit has learnt: a posterior and what surrounds it.
+
+    The arrays of the posterior lead with the output axis.
     """
 
     gps: Conditional
@@ -48,11 +52,10 @@ class NarxModel:
 
 
 class NarxEstimator(Estimator):
-    """y_t = f(y_{t-1}..y_{t-L}, u_{t-1}..u_{t-L}) + process noise, one GP for each output on the
-    same window.
+    """y_t = f(y_{t-1}..y_{t-L}, u_{t-1}..u_{t-L}) + process noise, one GP for each output.
 
-    The window holds outputs without sensor noise; a method whose window is the measurements has no
-    sensor noise.
+    All GPs have the same window. It holds outputs without sensor noise; a method whose window is
+    the measurements has no sensor noise.
 
     A free run is given the first L samples and reproduces them; it predicts from row L on. The
     `warmup` rows after that serve only to bridge gaps among the first L. Without any measured
@@ -107,8 +110,8 @@ class NarxEstimator(Estimator):
                 model.gps,
                 jnp.asarray(process_var),
                 jax.tree.map(jnp.asarray, start),
-                jnp.asarray(lagged(u, lags)),
-                self.config.propagation,
+                u=jnp.asarray(lagged(u, lags)),
+                propagation=self.config.propagation,
             )
             run = jax.tree.map(np.asarray, run)
         std = np.sqrt(
@@ -126,8 +129,9 @@ class NarxEstimator(Estimator):
         return Simulated(np.concatenate([given, run.mean]), np.concatenate([start_std, std]), drawn)
 
     def _given_rows(self, y_start: np.ndarray, lags: int) -> tuple[np.ndarray, np.ndarray]:
-        """The first L outputs (gaps bridged) and their variance: zero, or the training spread where
-        none was measured.
+        """The first L outputs (gaps bridged) and their variance.
+
+        The variance is zero, or the training spread where no value was measured.
         """
         model = self.model_
         shape = (lags, len(model.output_std))
@@ -195,5 +199,5 @@ def _nothing_to_run(start: Window, outputs: int) -> Run:
         np.zeros((0, outputs)),
         np.zeros((0, outputs, outputs)),
         np.zeros((0, size, outputs)),
-        Window(np.zeros((0, size)), np.zeros((0, size, size))),
+        window=Window(np.zeros((0, size)), np.zeros((0, size, size))),
     )

@@ -29,8 +29,9 @@ from prssm.gp.conditional import Conditional
 
 
 class RevarbData(NamedTuple):
-    """All records' rows one below the other, and which of them make windows. Arrays `past` etc.
-    hold row numbers.
+    """The rows of all records one below the other, and which of them make windows.
+
+    `first`, `later`, `past`, `seen` and `recent` hold row numbers.
     """
 
     u: Float[AnyArray, "R Du"]
@@ -83,8 +84,9 @@ def usable(records: Sequence[Record], lags: int) -> list[Record]:
 
 
 class Revarb(eqx.Module):
-    """All that is learnt: a GP for each hidden layer and the output layer, and q(x) of each hidden
-    layer's rows.
+    """All that is learnt: a GP for each layer, and q(x) of the rows of each hidden layer.
+
+    The output layer's GP is the last one.
     """
 
     layers: tuple[CollapsedGP, ...]  # H + 1 of them

@@ -1,5 +1,6 @@
-"""REVARB (Mattos et al. 2016, Recurrent Gaussian Processes): the estimator. Its mathematics:
-revarb_bound, revarb_run.
+"""REVARB (Mattos et al. 2016, Recurrent Gaussian Processes): the estimator.
+
+Its mathematics are in `bound` (training) and `free_run` (prediction).
 """
 
 from dataclasses import dataclass, fields
@@ -30,7 +31,7 @@ from prssm.training.session import Session
 class RevarbModel:
     """What a simulation needs of a fit."""
 
-    # hidden layers, then the output layer; arrays lead with the output axis
+    # Hidden layers, then the output layer; arrays lead with the output axis
     gps: tuple[Conditional, ...]
     noise_std: np.ndarray  # (H + 1, Dy)
     first: FirstState
@@ -40,12 +41,11 @@ class RevarbModel:
 
 
 class REVARB(Estimator):
-    """Recurrent GP: hidden autoregressive layers under one output layer, trained on a closed-form
-    variational bound.
+    """Recurrent GP: hidden autoregressive layers under one output layer.
 
-    A free run infers all layers' first L rows from the first `warmup` samples. It reproduces the
-    first L - 1 measured outputs, for which there is no whole window yet, and predicts from row L -
-    1 on.
+    Trained on a closed-form variational bound. A free run infers the first L rows of all layers
+    from the first `warmup` samples. It reproduces the first L - 1 measured outputs, for which there
+    is no whole window yet, and predicts from row L - 1 on.
     """
 
     name: ClassVar[str] = "revarb1"
@@ -68,7 +68,7 @@ class REVARB(Estimator):
         config = self.config
         lags = self.config.lags or choose_lags(records)
         data = RevarbData.of(records, lags)
-        starts = create_starts(config, records, data, lags)
+        starts = create_starts(config, records, data, lags=lags)
         steps = phases(config, jax.tree.map(lambda leaf: leaf[0], starts), data)
         gain = config.least_gain * len(data.y)
         moved = jax.tree.map(jnp.asarray, data)  # once, not with every gradient
@@ -86,8 +86,8 @@ class REVARB(Estimator):
             usable(records, lags),
             learnt.q_mean,
             np.exp(learnt.q_log_std),
-            lags,
-            max(LEAST_WARMUP, lags + 1),
+            lags=lags,
+            samples=max(LEAST_WARMUP, lags + 1),
         )
         self.model_ = RevarbModel(
             _posteriors(learnt, data),
@@ -122,9 +122,9 @@ class REVARB(Estimator):
             model.gps,
             jnp.asarray(noise_var[:-1]),
             jax.tree.map(jnp.asarray, start),
-            jnp.asarray(lagged(u, lags)),
-            lags,
-            self.config.propagation,
+            u=jnp.asarray(lagged(u, lags)),
+            lags=lags,
+            propagation=self.config.propagation,
         )
         steps = jax.tree.map(np.asarray, steps)
         mean = np.concatenate([given, steps.start.mean[None], steps.output.mean])
@@ -137,16 +137,19 @@ class REVARB(Estimator):
             drawn = np.concatenate(
                 [_around(given, given_std, samples, random=random), path], axis=1
             )
+        state_mean, state_std = _states(start, steps, noise_var, outputs=outputs, length=len(u))
         return Simulated(
             mean,
             np.concatenate([given_std, std]),
             drawn,
-            *_states(start, steps, noise_var, outputs=outputs, length=len(u)),
+            state_mean=state_mean,
+            state_std=state_std,
         )
 
     def _bridged(self, y_start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The first outputs with gaps bridged, and which were measured at all; the others keep
-        their training mean.
+        """The first outputs with gaps bridged, and which outputs were measured at all.
+
+        The others keep their training mean.
         """
         outputs = len(self.model_.usual_mean)
         padded = np.concatenate([y_start, np.full((self.warmup - len(y_start), outputs), np.nan)])

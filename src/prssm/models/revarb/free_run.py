@@ -1,9 +1,8 @@
-"""The free run of REVARB: its state is one Gaussian vector of all hidden layers' windows, each
-newest first.
+"""The free run of REVARB: its state is one Gaussian vector of the windows of all hidden layers.
 
-With moment matching a new row joins the state with its covariance to every row of every layer, so
-that nothing is lost between layers or lags. A layer's GP reads only some places of the state; for
-the others its length scale is endless.
+Each window is newest first. With moment matching a new row joins the state with its covariance to
+every row of every layer, so that nothing is lost between layers or lags. A layer's GP reads only
+some places of the state; for the others its length scale is endless.
 """
 
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ from prssm.gp.kernels import SquaredExponential, squared_exponential_only
 from prssm.gp.linalg import gaussian_draws
 from prssm.gp.moment_matching import match_moments
 
-# log length scale of an input that does not count: its squared inverse is below double precision
+# Log length scale of an input that does not count: its squared inverse is below double precision.
 _ENDLESS = 20.0
 
 
@@ -42,8 +41,9 @@ class Joined(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """A free run: the output of the start's newest row, then for each further row all hidden layers
-    and the output.
+    """A free run: the output of the start's newest row, then all further rows.
+
+    Each further row has values for all hidden layers and the output.
     """
 
     start: Joined
@@ -52,8 +52,9 @@ class Steps(NamedTuple):
 
 
 def embed(gps: Sequence[Conditional], lags: int) -> tuple[Conditional, ...]:
-    """Each layer's posterior as a function of the whole state (and, for the first layer, of the
-    known inputs).
+    """Each layer's posterior as a function of the whole state.
+
+    The first layer's is also a function of the known inputs.
     """
     hidden = len(gps) - 1
     window = lags * gps[0].weights.shape[0]
@@ -100,8 +101,9 @@ def _at_mean(gps: Conditional, state: State, known: Array) -> Joined:
 
 
 def shift(layer: int, size: int, window: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Matrices of `state = keep state + enter new`: the layer's rows move on by one, the oldest
-    leaves.
+    """Matrices of `state = keep state + enter new`.
+
+    The rows of one layer move on by one, the oldest leaves.
     """
     begin = layer * window
     keep = np.eye(size)
@@ -167,11 +169,10 @@ def draw_outputs(
     count: int,
     random: np.random.Generator,
 ) -> np.ndarray:
-    """Measured paths (count, 1 + T, Dy) whose moments are those of the run; `noise_var` has a row
-    for each layer.
+    """Measured paths (count, 1 + T, Dy) whose moments are those of the run.
 
-    The matched moments define a linear Gaussian chain: new values given the state s are N(m + C'
-    S^-1 (s - mean), V - C' S^-1 C).
+    `noise_var` has a row for each layer. The matched moments define a linear Gaussian chain: new
+    values given the state s are N(m + C' S^-1 (s - mean), V - C' S^-1 C).
     """
     outputs = noise_var.shape[1]
     size = len(start.mean)

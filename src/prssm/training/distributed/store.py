@@ -1,5 +1,6 @@
-"""What the processes of a run tell each other outside of computations: small texts in the
-coordinator's store.
+"""What the processes of a run tell each other outside of computations.
+
+Small texts in the coordinator's store.
 """
 
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import jax
 from jax._src.distributed import global_state  # JAX has no public name for its key-value store
 
-# what JAX raises when the store, which process 0 holds, does not answer
+# What JAX raises when the store, which process 0 holds, does not answer.
 GONE = (ValueError, RuntimeError)
 
 

@@ -43,8 +43,9 @@ def _run(arrays: Arrays) -> Array:
 
 
 def _forward(arrays: ForEachArray[CustomVJPPrimal]) -> tuple[Array, tuple]:
-    """The trajectories; `wanted` is part of the tree's structure, so that it is known when the
-    gradient is traced.
+    """The trajectories, and what the gradient needs.
+
+    `wanted` is part of the tree's structure, so that it is known when the gradient is traced.
     """
     wanted = () if arrays.u.perturbed or arrays.eps.perturbed else None
     values = Arrays(*(array.value for array in arrays))
@@ -53,8 +54,9 @@ def _forward(arrays: ForEachArray[CustomVJPPrimal]) -> tuple[Array, tuple]:
 
 
 def _backward(saved: tuple, g_states: Array) -> tuple[ForEachArray[Array | None]]:
-    """Gradients of all arrays; those of inputs and noise are computed only where somebody asks for
-    them.
+    """Gradients of all arrays.
+
+    Those of inputs and noise are computed only where somebody asks for them.
     """
     arrays, states, wanted = saved
     results = ForEachArray(*(jax.ShapeDtypeStruct(array.shape, array.dtype) for array in arrays))
