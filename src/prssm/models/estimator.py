@@ -44,9 +44,11 @@ class Simulated:
         """At each of so many rows, from a run at a rate that is slower by `stride`; samples keep
         the deviation.
         """
-        mean, std, samples, state_mean, state_std = (
+        mean = at_all_rows(self.mean, stride, rows)
+        std = at_all_rows(self.std, stride, rows)
+        samples, state_mean, state_std = (
             None if part is None else at_all_rows(part, stride, rows)
-            for part in (self.mean, self.std, self.samples, self.state_mean, self.state_std)
+            for part in (self.samples, self.state_mean, self.state_std)
         )
         if samples is not None:  # noises of two steps average out between them
             spread = samples.std(axis=0)
@@ -104,6 +106,7 @@ class Estimator(metaclass=_SignatureFromConfig):
     def set_params(self, **options: Any) -> Self:
         """Change options in place; naming a preset starts from that preset's values."""
         if "preset" in options:
+            # A subclass could take other arguments; those of this package do not.
             self.__init__(**options)  # type: ignore[misc]
         else:
             self.config = self.config.replace(**options)
@@ -190,7 +193,7 @@ class Estimator(metaclass=_SignatureFromConfig):
         normalise = getattr(self.config, "normalise", True)
         if isinstance(data, Stream):
             scaler = data.scaler(normalise)
-            first = data
+            first: Stream | Record = data
             session = self._session(progress, checkpoint, resume, devices=devices)
             self.stride_ = 1
             with double_precision():
@@ -273,9 +276,9 @@ class Estimator(metaclass=_SignatureFromConfig):
     def _coerced(self, data: Any, y: Any) -> list[Record]:
         if y is None and isinstance(data, np.ndarray):  # inputs alone
             data = Record(data, None)
-        outputs = self.output_names_
+        outputs: tuple[str, ...] | None = self.output_names_
         if hasattr(data, "columns"):  # a frame may hold inputs alone
-            outputs = tuple(name for name in outputs if name in data.columns) or None
+            outputs = tuple(name for name in self.output_names_ if name in data.columns) or None
         records = as_records(data, y, inputs=self.input_names_ or None, outputs=outputs)
         check_alike(records)
         for record in records:

@@ -156,8 +156,11 @@ def _run(planned: "Sequence[Experiment]", results: "Results", *, quiet: bool, **
         run_all(planned, results, watcher=watcher, **where)
     except KeyboardInterrupt:
         keys = {experiment.key for experiment in planned}
-        kept = f"{len(keys & set(results.records))} of {len(keys)} experiments are kept in {results.path}"
-        raise KeyboardInterrupt(f"stopped; {kept}, the same command goes on from there") from None
+        done = len(keys & set(results.records))
+        raise KeyboardInterrupt(
+            f"stopped; {done} of {len(keys)} experiments are kept in {results.path}, "
+            "the same command goes on from there"
+        ) from None
 
 
 def _print(told: Any) -> None:

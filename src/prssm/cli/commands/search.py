@@ -30,7 +30,7 @@ def search(
             help="CSV, Parquet, MAT or NPZ file(s), one an experiment, or the name of a data set."
         ),
     ],
-    settings: Annotated[SearchSettings, Parameter(name="*")] = SearchSettings(),  # noqa: B008 - frozen
+    settings: Annotated[SearchSettings, Parameter(name="*")] = SearchSettings(),  # noqa: B008
     **options: Annotated[
         str,
         Parameter(

@@ -7,7 +7,8 @@ along the chain are cumulative sums (outward):
 
     w_j  = w_{j-1} + z_j q'_j                                  angular velocity
     al_j = al_{j-1} + w_j x z_j q'_j                           angular acceleration while q'' = 0
-    p''_{j+1} = p''_j + al_j x d_j + w_j x (w_j x d_j)         d_j = p_{j+1} - p_j; likewise from p_j to c_j
+    p''_{j+1} = p''_j + al_j x d_j + w_j x (w_j x d_j)         d_j = p_{j+1} - p_j
+    c''_j     = likewise from p_j to c_j
 
 A link needs the force f_j = m_j (c''_j + g) and the moment n_j = I_j al_j + w_j x I_j w_j. A joint
 carries those of all links behind it (inward): h_j = z_j . sum_{l >= j} (n_l + (c_l - p_j) x f_l).
