@@ -92,7 +92,10 @@ def factorise_here(points: int) -> Factorise:
 
 
 def trainer_why_not() -> str | None:
-    """Why whole iterations of training cannot run in compiled code here, in one line; None where they can."""
+    """Why whole iterations of training cannot run in compiled code here, in one line.
+
+    None where they can.
+    """
     return native_library.why_not()
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, ClassVar, cast
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from prssm.data import windows
