@@ -1,4 +1,7 @@
-"""The package's own build: compiles the native engine where a C++ compiler is found, and goes on where none is."""
+"""The package's own build: compiles the native engine where a C++ compiler is found.
+
+Where none is found the package is built without it, and JAX computes instead.
+"""
 
 import importlib.util
 import sysconfig
@@ -19,17 +22,23 @@ class NativeEngine(BuildHookInterface):
         try:
             library = builder.build()
         except builder.BuildError as reason:
-            self.app.display_warning(f"prssm without its native engine (JAX computes instead): {reason}")
+            self.app.display_warning(
+                f"prssm without its native engine (JAX computes instead): {reason}"
+            )
             return
         self.app.display_info(f"native engine: {library.name}")
         build_data["artifacts"].append(f"{Path(BUILDER).parent}/{library.name}")
         build_data["pure_python"] = False
         # The library depends on the platform, not on the version of Python.
-        build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        build_data["tag"] = f"py3-none-{platform}"
 
 
 def _load(path: Path) -> ModuleType:
-    """The builder by its file: the package itself cannot be imported before its dependencies are there."""
+    """The builder, by its file.
+
+    The package itself cannot be imported before its dependencies are there.
+    """
     spec = importlib.util.spec_from_file_location("prssm_native_build", path)
     assert spec is not None
     assert spec.loader is not None

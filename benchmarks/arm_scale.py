@@ -1,7 +1,7 @@
-"""A simulated seven-joint arm from 20 thousand to 2 million samples: time to an error, and memory,
-against size.
+r"""A simulated seven-joint arm from 20 thousand to 2 million samples: time and memory against size.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/arm_scale.py --docs docs/scaling.md --figure docs/figures/arm-scale.png
+    OPENBLAS_NUM_THREADS=1 python benchmarks/arm_scale.py \
+        --docs docs/scaling.md --figure docs/figures/arm-scale.png
 
 The data are simulated once, written to disk and converted to a stream; training reads its windows
 from there. Each fit is a process of its own, so that its largest memory can be seen. Errors are
@@ -20,7 +20,7 @@ from pathlib import Path
 from page_sections import with_section
 
 SIZES = (20_000, 200_000, 2_000_000)
-# iterations; each is a fit of its own, since the step size falls towards its end
+# Iterations; each is a fit of its own, since the step size falls towards its end.
 BUDGETS = (250, 500, 1000, 2000)
 LENGTH = 1000  # rows of an experiment
 OPTIONS = {
@@ -118,11 +118,9 @@ def table(records: list[dict]) -> str:
         )
     waited = max(r["waited_seconds"] / max(r["training_seconds"], 1e-9) for r in records)
     note = (
-        f"RMSE (rad) of free runs over 6 unseen experiments of {LENGTH} rows, and the time of the "
-        "fit. The device\n"
-        f"waited for data for at most {waited:.1%} of the training. Machine: "
-        f"{records[0]['machine']}, commit\n"
-        f"{records[0]['commit'][:7]}."
+        f"RMSE (rad) of free runs over 6 unseen experiments of {LENGTH} rows, and the time of\n"
+        f"the fit. The device waited for data for at most {waited:.1%} of the training.\n"
+        f"Machine: {records[0]['machine']}, commit {records[0]['commit'][:7]}."
     )
     return "\n".join([*lines, "", note])
 

@@ -1,11 +1,11 @@
-"""The CUDA engine under compute-sanitizer: memory out of bounds, races in shared memory, misuse of
-barriers. Half a minute.
+"""The CUDA engine under compute-sanitizer, in half a minute.
 
     python -m prssm.dynamics.engines.cuda.build && python benchmarks/sanitize_cuda.py
 
-Objectives over 17 steps, each with its gradient, of such sizes that every kernel runs on a GPU of
-some hundred processors (though not with every number of points to a thread); a process for each
-case and tool. Exits with 1 if a tool found something, or did not finish.
+It looks for memory out of bounds, races in shared memory and misuse of barriers. Objectives over 17
+steps, each with its gradient, of such sizes that every kernel runs on a GPU of some hundred
+processors (though not with every number of points to a thread); a process for each case and tool.
+Exits with 1 if a tool found something, or did not finish.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import jax
@@ -45,26 +46,36 @@ SETTINGS = {"XLA_FLAGS": " ".join(FLAGS), "XLA_PYTHON_CLIENT_PREALLOCATE": "fals
 
 @dataclass(frozen=True)
 class Case:
+    """One objective: its sizes, how many models at once, and which engine."""
+
     work: Work
     restarts: int = 1
     engine: str = "cuda-single"
     draws: Draws = "step"
 
 
+_work = partial(Work, horizon=17)
 CASES = (
-    Case(Work(4, 1, 1, 20, 7, 10, 17)),
-    Case(Work(4, 1, 1, 20, 7, 10, 17), restarts=70),
-    Case(Work(14, 7, 7, 50, 6, 6, 17)),
-    Case(Work(3, 2, 1, 21, 5, 9, 17), engine="cuda"),
-    Case(Work(3, 2, 2, 33, 30, 10, 17), restarts=40),
-    Case(Work(2, 0, 1, 7, 3, 11, 17), draws="trajectory"),
-    Case(Work(6, 1, 1, 20, 4, 10, 17), restarts=8, engine="cuda", draws="trajectory"),
+    Case(_work(4, 1, 1, points=20, samples=7, batch=10)),
+    Case(_work(4, 1, 1, points=20, samples=7, batch=10), restarts=70),
+    Case(_work(14, 7, 7, points=50, samples=6, batch=6)),
+    Case(_work(3, 2, 1, points=21, samples=5, batch=9), engine="cuda"),
+    Case(_work(3, 2, 2, points=33, samples=30, batch=10), restarts=40),
+    Case(_work(2, 0, 1, points=7, samples=3, batch=11), draws="trajectory"),
+    Case(
+        _work(6, 1, 1, points=20, samples=4, batch=10),
+        restarts=8,
+        engine="cuda",
+        draws="trajectory",
+    ),
 )
 
 
 def compute(case: Case) -> None:
     with double_precision():
-        function, arguments = value_and_gradient(case.work, case.restarts, case.engine, case.draws)
+        function, arguments = value_and_gradient(
+            case.work, case.restarts, case.engine, draws=case.draws
+        )
         jax.block_until_ready(jax.jit(function)(*arguments))
     print("computed")
 

@@ -1,11 +1,12 @@
-"""Weak and strong scaling of training over devices, as ratios. About two minutes on two idle cores.
+r"""Weak and strong scaling of training over devices, as ratios.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/scaling.py [--docs docs/scaling.md] [--out runs] [--iterations 200]
+    OPENBLAS_NUM_THREADS=1 python benchmarks/scaling.py \
+        [--docs docs/scaling.md] [--out runs] [--iterations 200]
 
 The engine has one thread for each device; two devices are two processes, or two that JAX makes of
 one processor. Strong: the same mini-batch for 1 and 2 devices. Weak: twice the mini-batch for 2.
-Prints a table, writes a record (versions, device, commit, load) to runs/scaling.json and, with
---docs, puts the table between the markers of the page.
+Takes about two minutes on two idle cores. Prints a table, writes a record (versions, device,
+commit, load) to runs/scaling.json and, with --docs, puts the table between the markers of the page.
 """
 
 import argparse
@@ -120,18 +121,20 @@ def measure(iterations: int) -> dict[str, Any]:
 
 
 def table(record: dict[str, Any]) -> str:
-    """Speed-up is the time of one process on the same batch, divided by this one's; its ideal is
-    the devices' number.
+    """The record as a table of the page.
+
+    Speed-up is the time of one process on the same batch, divided by this one's; ideally it is the
+    number of devices.
     """
     alone = {case["batch"]: case["min_ms"] for case in record["cases"] if case["devices"] == 1}
     made = record["provenance"]
-    (before, after) = (record["load_before"][0], record["load_after"][0])
+    before = record["load_before"][0]
+    after = record["load_after"][0]
     lines = [
-        f"{made['machine']}; {made['device']}; commit {made['commit']}; jax "
-        f"{made['versions']['jax']}; "
-        f"one thread of the engine a device; load average {before:.2f} and {after:.2f} before and "
-        "after. A gradient is "
-        f"{record['cases'][0]['gradient_bytes']} bytes.",
+        f"{made['machine']}; {made['device']}; commit {made['commit']}; "
+        f"jax {made['versions']['jax']}; one thread of the engine a device; "
+        f"load average {before:.2f} and {after:.2f} before and after. "
+        f"A gradient is {record['cases'][0]['gradient_bytes']} bytes.",
         "",
         "| | devices | batch | ms an iteration, min (median) | speed-up | efficiency |",
         "|---|---|---|---|---|---|",
@@ -162,7 +165,7 @@ def main() -> None:
     parser.add_argument("--docs", type=Path, help="also put the table into this page")
     parser.add_argument("--out", type=Path, default=Path("runs"))
     parser.add_argument("--iterations", type=int, default=200)
-    # one process of a case
+    # One process of a case, started by `timed`.
     parser.add_argument("--work", nargs=6, type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:

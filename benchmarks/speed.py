@@ -1,10 +1,10 @@
-"""How fast a training step is, as ratios to the obvious way to write it. Some four minutes on two
-idle cores.
+"""How fast a training step is, as ratios to the obvious way to write it.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/speed.py [--docs docs/performance.md] [--out runs]
 
-Prints tables, writes a record (versions, device, commit, load) to runs/speed.json and, with --docs,
-the page, of which it leaves alone what other commands have written between their markers.
+Takes some four minutes on two idle cores. Prints tables, writes a record (versions, device, commit,
+load) to runs/speed.json and, with --docs, the page, of which it leaves alone what other commands
+have written between their markers.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--docs", type=Path, help="also write this page")
     parser.add_argument("--out", type=Path, default=Path("runs"))
-    # one measurement, for a process of its own
+    # One measurement, for a process of its own.
     parser.add_argument("--only", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.only:

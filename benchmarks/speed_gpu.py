@@ -1,11 +1,11 @@
-"""How fast a training step is on an NVIDIA GPU, as ratios to the differentiated scan. Some two
-minutes, mostly compilation.
+"""How fast a training step is on an NVIDIA GPU, as ratios to the differentiated scan.
 
-    python -m prssm.dynamics.engines.cuda.build && python benchmarks/speed_gpu.py [--docs docs/performance.md] [--out runs]
+    python -m prssm.dynamics.engines.cuda.build
+    python benchmarks/speed_gpu.py [--docs docs/performance.md] [--out runs]
 
-Prints tables, writes a record (versions, device, commit) to runs/speed_gpu.json and, with --docs,
-the GPU section of the page. `--record runs/speed_gpu.json --docs ...` writes the section from an
-earlier record, on any machine.
+Takes some two minutes, mostly compilation. Prints tables, writes a record (versions, device,
+commit) to runs/speed_gpu.json and, with --docs, the GPU section of the page. `--record
+runs/speed_gpu.json --docs ...` writes the section from an earlier record, on any machine.
 """
 
 import argparse
@@ -40,8 +40,9 @@ WORKS = {"R": (REFERENCE, 1), "S": (LARGE, 1), f"{RESTARTS} restarts of R": (REF
 def value_and_gradient(
     work: Work, restarts: int, engine: str, draws: Draws = "step"
 ) -> tuple[Callable, tuple]:
-    """The function and its arguments; many restarts differ in their parameters and share data and
-    noise, as in training.
+    """The function and its arguments.
+
+    Many restarts differ in their parameters and share data and noise, as in training.
     """
     models = [make(work, seed)[0] for seed in range(restarts)]
     data = make(work)[1]
@@ -54,8 +55,9 @@ def value_and_gradient(
 
 
 def compiled() -> dict[tuple[str, str], Callable[[], Any]]:
-    """A call of every engine on every work. XLA compiles them side by side: one alone takes up to a
-    minute.
+    """A call of every engine on every work.
+
+    XLA compiles them side by side: one alone takes up to a minute.
     """
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         waiting = {}
@@ -88,8 +90,9 @@ def times(calls: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
 
 
 def agreement(name: str) -> list[dict[str, Any]]:
-    """How far trajectories and gradients are from the oracle's, in both precisions with the same
-    noise.
+    """How far trajectories and gradients are from the oracle's.
+
+    In both precisions with the same noise.
     """
     work = WORKS[name][0]
     rng = np.random.default_rng(1)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,9 @@ ROWS = [
     ("adjoint", DOUBLE),
     ("native", DOUBLE),
 ]
-"""Engine and type of the parameters. `native-single` keeps float64 parameters and computes the
-recursion in float32.
+"""Engine and type of the parameters.
+
+`native-single` keeps float64 parameters and computes the recursion in float32.
 """
 
 
@@ -67,9 +69,7 @@ def iterations(name: str) -> list[dict[str, Any]]:
             model, data = make(WORKS[name])
             function = value_and_gradient(WORKS[name], engine)
             key = jax.random.key(0)
-            calls.append(
-                lambda function=function, arguments=(model, data, key): function(*arguments)
-            )
+            calls.append(partial(function, model, data, key))
             compile_seconds = _seconds(calls[-1])
             print(f"  {name} {engine} {kind}: compiled in {compile_seconds:.1f} s", flush=True)
     for _ in range(REPEATS[name]):
@@ -83,8 +83,9 @@ def iterations(name: str) -> list[dict[str, Any]]:
 
 
 def shared_inducing(name: str) -> list[dict[str, Any]]:
-    """Kernel and inducing inputs of each dimension against one set for all, in turns, by `native-
-    single`.
+    """Kernel and inducing inputs of each dimension against one set for all.
+
+    In turns, by `native-single`.
     """
     rows = []
     for draws in ("step", "trajectory"):
@@ -92,7 +93,7 @@ def shared_inducing(name: str) -> list[dict[str, Any]]:
             function = value_and_gradient(WORKS[name], "native-single", draws)
             key = jax.random.key(0)
             works = [make(WORKS[name], shared=shared) for shared in (False, True)]
-            calls = [lambda work=work: function(*work, key) for work in works]  # noqa: B023 - called at once
+            calls = [partial(function, *work, key) for work in works]
             for call in calls:
                 _seconds(call)
             taken = [[_seconds(call) for call in calls] for _ in range(REPEATS[name])]
@@ -102,8 +103,9 @@ def shared_inducing(name: str) -> list[dict[str, Any]]:
 
 
 def agreement(name: str) -> list[dict[str, Any]]:
-    """Largest difference of trajectories and of gradients from the oracle's, relative to their
-    largest entry.
+    """Largest difference of trajectories and of gradients from the oracle's.
+
+    Relative to their largest entry.
     """
     work = WORKS[name]
     with double_precision():
@@ -156,8 +158,9 @@ def growth() -> list[dict[str, Any]]:
                 model, data = make(work)
                 function = value_and_gradient(work, "native")
                 key = jax.random.key(0)
-                _seconds(lambda: function(model, data, key))  # noqa: B023 - called at once
-                seconds = [_seconds(lambda: function(model, data, key)) for _ in range(15)]  # noqa: B023
+                call = partial(function, model, data, key)
+                _seconds(call)
+                seconds = [_seconds(call) for _ in range(15)]
             rows.append({"size": size, "factor": factor, **_figures(seconds)})
     return rows
 
@@ -179,25 +182,29 @@ def restarts(count: int = 8) -> dict[str, Any]:
 
 
 def free_run(steps: int = 10_000, samples: int = 100) -> dict[str, Any]:
-    """A simulation with error bars, from the recorded inputs to mean, deviation and drawn
-    measurements.
+    """A simulation with error bars.
+
+    From the recorded inputs to mean, deviation and drawn measurements.
     """
     with double_precision():
         model, _ = make(REFERENCE)
         mixture = Mixture(jax.tree.map(lambda leaf: leaf[None], model), 16, "step")
         u = np.zeros((steps, REFERENCE.input_dim))
         y = np.zeros((16, REFERENCE.output_dim))
-        _seconds(lambda: mixture.run(u, y, samples, 0).mean)
+        _seconds(lambda: mixture.run(u, y, samples, seed=0).mean)
         return {
             "steps": steps,
             "samples": samples,
-            **_figures([_seconds(lambda: mixture.run(u, y, samples, 0).mean) for _ in range(5)]),
+            **_figures(
+                [_seconds(lambda: mixture.run(u, y, samples, seed=0).mean) for _ in range(5)]
+            ),
         }
 
 
 def one_step() -> list[dict[str, Any]]:
-    """One step for a controller, as `model.stepper()` gives it: NumPy in, NumPy out, physical
-    units.
+    """One step for a controller, as `model.stepper()` gives it.
+
+    NumPy in, NumPy out, physical units.
     """
     rows = []
     for name, work in WORKS.items():
@@ -212,7 +219,7 @@ def one_step() -> list[dict[str, Any]]:
         step = Stepper(mixture, Scaler(*units))
         x = np.zeros(work.latent_dim)
         u = np.zeros(work.input_dim)
-        seconds = [_seconds(lambda: step(x, u)) for _ in range(3000)][100:]  # noqa: B023 - called at once
+        seconds = [_seconds(partial(step, x, u)) for _ in range(3000)][100:]
         rows.append(
             {
                 "work": name,

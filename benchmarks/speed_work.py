@@ -1,5 +1,6 @@
-"""The work that is timed: one value and gradient of the stochastic ELBO, by each engine and in the
-obvious way.
+"""The work that is timed: one value and gradient of the stochastic ELBO.
+
+By each engine, and in the obvious way.
 """
 
 from collections.abc import Callable
@@ -45,8 +46,9 @@ LARGE = Work(14, 7, 7, points=50, samples=20, batch=5, horizon=100)
 
 
 class BatchFirst(Objective):
-    """The obvious way to write it: states (B, Dx), kernels (Dx, B, P), and JAX differentiates the
-    scan.
+    """The obvious way to write it.
+
+    States (B, Dx), kernels (Dx, B, P), and JAX differentiates the scan.
     """
 
     def _trajectories(
@@ -98,8 +100,9 @@ def _batch_first_step(dynamics: Dynamics, x: Array, u: Array) -> tuple[Array, Ar
 
 
 def make(work: Work, seed: int = 0, shared: bool = False) -> tuple[StateSpaceModel, TrainingData]:
-    """A model at the start of training and a record of noise: how long a step takes does not depend
-    on either.
+    """A model at the start of training and a record of noise.
+
+    How long a step takes does not depend on either.
     """
     rng = np.random.default_rng(seed)
     rows = 2 * work.horizon
@@ -112,7 +115,7 @@ def make(work: Work, seed: int = 0, shared: bool = False) -> tuple[StateSpaceMod
         horizon=work.horizon,
         shared_inducing=shared,
     )
-    model = random_model(config, work.input_dim, work.output_dim, rng)
+    model = random_model(config, work.input_dim, work.output_dim, rng=rng)
     return jax.tree.map(jnp.asarray, model), TrainingData.of(
         windows.sliding([record], work.horizon)
     )

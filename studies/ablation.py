@@ -1,7 +1,7 @@
-"""What each ingredient of the default preset is worth, on TRAINING parts alone: errors on stretches
-that were held out.
+r"""What each ingredient of the default preset is worth: errors on held-out training stretches.
 
-    PRSSM_DATA=... python studies/ablation.py [--sets drives furnace] [--variants free held] [--out runs/ablation.jsonl]
+    PRSSM_DATA=... python studies/ablation.py \
+        [--sets drives furnace] [--variants free held] [--out runs/ablation.jsonl]
     PRSSM_DATA=... python studies/ablation.py --report-only
 
 Every third of the training part is predicted, in a free run, by a mixture of four models that were

@@ -1,10 +1,10 @@
-"""Runs and records experiments on a machine with the numerical core alone (no command line, no data
-frames).
+r"""Runs and records experiments where only the numerical core is installed.
 
-    PRSSM_DATA=... PYTHONPATH=src python studies/experiments.py --methods prssm --seeds 5 --out runs/gpu
+    PRSSM_DATA=... PYTHONPATH=src python studies/experiments.py \
+        --methods prssm --seeds 5 --out runs/gpu
 
-The records are those of `prssm benchmark --out runs/gpu` with the same words, which finds them
-there and only has to write tables and figures.
+No command line and no data frames are needed. The records are those of `prssm benchmark --out
+runs/gpu` with the same words, which finds them there and only has to write tables and figures.
 """
 
 import argparse

@@ -1,13 +1,13 @@
-"""What the default preset and its levels are worth on data they have not seen; test parts of
-recordings are never read.
+r"""What the default preset and its levels are worth on data they have not seen.
 
     PRSSM_DATA=... python studies/generalisation.py --variants choice --out runs/generalisation
-    python studies/generalisation_report.py runs/generalisation --docs docs/accuracy.md --figure docs/figures/coverage.png
+    python studies/generalisation_report.py runs/generalisation \
+        --docs docs/accuracy.md --figure docs/figures/coverage.png
 
-A task is the training part of a recording, whose last third is predicted from the first two, or a
-simulated system. All restarts are run over what is to be predicted, those of the folds over their
-held-out stretches too, and all runs written down, so that rules for choosing, mixing and
-calibrating can be compared without training again.
+Test parts of recordings are never read. A task is the training part of a recording, whose last
+third is predicted from the first two, or a simulated system. All restarts are run over what is to
+be predicted, those of the folds over their held-out stretches too, and all runs written down, so
+that rules for choosing, mixing and calibrating can be compared without training again.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""Tables from the records of `generalisation.py`: variants of training, rules of choice,
-calibrations of the band.
+r"""Tables of `generalisation.py`: variants of training, rules of choice, calibrations.
 
-    python studies/generalisation_report.py runs/generalisation --docs docs/accuracy.md --figure docs/figures/coverage.png
+    python studies/generalisation_report.py runs/generalisation \
+        --docs docs/accuracy.md --figure docs/figures/coverage.png
 """
 
 import argparse

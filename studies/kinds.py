@@ -1,13 +1,13 @@
-"""The default preset on many kinds of systems, against a linear model and a constant: where would a
-user be let down?
+r"""The default preset on many kinds of systems: where would a user be let down?
 
     python studies/kinds.py --out runs/kinds
     python studies/kinds.py --out runs/kinds --docs docs/accuracy.md
-    python studies/kinds.py --tasks oscillator sandwich hysteresis --free p10 p20 p40 p10long p20long
+    python studies/kinds.py --tasks oscillator sandwich hysteresis \
+        --free p10 p20 p40 p10long p20long
 
-All are simulated, with sensor noise. None was used to choose anything, but for the sizes that long
-data get (--free: the free level alone, with other sizes), which were chosen on the three that are
-named there.
+It is compared with a linear model and a constant. All are simulated, with sensor noise. None was
+used to choose anything, but for the sizes that long data get (--free: the free level alone, with
+other sizes), which were chosen on the three that are named there.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""Which options the reference methods get where the papers leave them open, decided on TRAINING
-parts alone.
+r"""Options of the reference methods that the papers leave open, chosen on training parts.
 
-    PRSSM_DATA=... python studies/reference_choices.py --methods nigp msgp ss-gp-ssm --out runs/choices
+    PRSSM_DATA=... python studies/reference_choices.py \
+        --methods nigp msgp ss-gp-ssm --out runs/choices
 
 Each candidate is fitted on the first two thirds of a training part and runs freely over the last
 third. Test parts are never used. The rule, written down before the first run: the candidate with

@@ -1,13 +1,13 @@
-"""Robot arms: torques in, joint positions out. The paper's large experiment (Sarcos), a Barrett
-arm, a simulated arm.
+"""Robot arms: torques in, joint positions out.
 
     PRSSM_DATA=... python studies/robots.py --sets sarcos barrett --docs docs/robots.md
     PRSSM_DATA=... python studies/robots.py --sets sarcos --methods paper --part validation
 
-`--part validation` trains without every tenth training experiment and scores there, so that a
-configuration can be chosen without the test part. Records that exist are not made again; the table
-and the figure of all joints are made from them. Sarcos is scored once more on the rows that were
-measured: in the reconstructed file the others are interpolated.
+The paper's large experiment (Sarcos), a Barrett arm and a simulated arm. `--part validation` trains
+without every tenth training experiment and scores there, so that a configuration can be chosen
+without the test part. Records that exist are not made again; the table and the figure of all joints
+are made from them. Sarcos is scored once more on the rows that were measured: in the reconstructed
+file the others are interpolated.
 """
 
 import argparse

@@ -1,11 +1,12 @@
-"""How long and how to train PR-SSM: training ELBO and error on a held-back quarter of each TRAINING
-part, by schedule.
+r"""How long and how to train PR-SSM: training ELBO and held-back error by schedule.
 
-    PRSSM_DATA=... PYTHONPATH=src python studies/training_schedule.py [--sets drives furnace] [--restarts 16]
+    PRSSM_DATA=... PYTHONPATH=src python studies/training_schedule.py \
+        [--sets drives furnace] [--restarts 16]
 
-Test parts are never read, and recorded rows are not run again. All restarts train on the first three quarters of the training part. They
-are divided into groups, and of each group the member with the best training ELBO is taken, as `fit`
-takes it; the figures are means over the groups.
+A quarter of each training part is held back. Test parts are never read, and recorded rows are not
+run again. All restarts train on the first three quarters of the training part. They are divided
+into groups, and of each group the member with the best training ELBO is taken, as `fit` takes it;
+the figures are means over the groups.
 """
 
 import argparse

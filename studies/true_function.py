@@ -1,11 +1,10 @@
-"""Is the true transition inside its band where data was? A vessel with one state, whose function is
-known.
+"""Is the true transition inside its band where data was?
 
     python studies/true_function.py --docs docs/accuracy.md --figure docs/figures/true-function.png
 
-The level h of a vessel with an outlet: h+ = h + 0.3 (u - sqrt(h)), measured with noise. With the
-selector emission the latent state is the (scaled) level itself, so that the learnt f(x, u) can be
-held against the true one. It is judged where fresh runs of the same kind go.
+The one state is the level h of a vessel with an outlet: h+ = h + 0.3 (u - sqrt(h)), measured with
+noise. With the selector emission the latent state is the (scaled) level itself, so that the learnt
+f(x, u) can be held against the true one. It is judged where fresh runs of the same kind go.
 """
 
 import argparse

@@ -21,8 +21,9 @@ def scan_rollout(
     u: Float[Array, "T Du B"],
     eps: Float[Array, "T Dx B"],
 ) -> Float[Array, "T Dx B"]:
-    """Latent trajectories x_1..x_T, reparametrised by `eps` (its last row is not used: nothing
-    follows x_T).
+    """Latent trajectories x_1..x_T, reparametrised by `eps`.
+
+    The last row of `eps` is not used: nothing follows x_T.
     """
 
     def step(x: Array, inputs: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -47,8 +48,9 @@ def _forward(dynamics: Dynamics, x1: Array, u: Array, eps: Array) -> tuple[Array
 
 
 def _backward(saved: tuple, g_states: Array) -> tuple[Dynamics, Array, Array, Array]:
-    """g_t = (d loss / d x_t through all later steps): walk from the last step to the first, summing
-    parameter gradients.
+    """Gradients by the adjoint recursion: from the last step to the first, summing over the steps.
+
+    g_t is d loss / d x_t through all later steps.
     """
     dynamics, states, u, eps = saved
 

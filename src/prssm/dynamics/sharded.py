@@ -1,8 +1,7 @@
-"""The recursion with its trajectories split between devices: every device runs any engine on its
-share.
+"""The recursion with its trajectories split between devices.
 
-The transition is whole on every device; the gradients of its parameters are summed over the
-devices.
+Every device runs any engine on its share. The transition is whole on every device; the gradients of
+its parameters are summed over the devices.
 """
 
 from functools import partial
@@ -26,8 +25,10 @@ def sharded_rollout(
     eps: Float[Array, "T Dx B"],
     engine: Engine,
 ) -> Float[Array, "T Dx B"]:
-    """As `rollout`. Where B is no multiple of the devices, the last trajectory is repeated and the
-    copies are dropped.
+    """As `rollout`, on the devices of `mesh`; None is one device.
+
+    Where B is no multiple of the devices, the last trajectory is repeated and the copies are
+    dropped.
     """
     if mesh is None:
         return rollout(dynamics, x1, u, eps=eps, engine=engine)

@@ -1,8 +1,8 @@
-"""x_{t+1} = f(x_t, u_t) + process noise: an independent sparse GP for each latent dimension around
-a prior mean.
+"""x_{t+1} = f(x_t, u_t) + process noise, with an independent sparse GP for each latent dimension.
 
-Arrays of all dimensions are stacked, the latent dimension leads; batches of states come last (`Dx
-B`). A kernel and inducing inputs that all dimensions share lead with one instead.
+Each GP is the deviation from a prior mean. Arrays of all dimensions are stacked, the latent
+dimension leads; batches of states come last (`Dx B`). A kernel and inducing inputs that all
+dimensions share lead with one instead.
 """
 
 from abc import abstractmethod
@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from prssm.foundation.arrays import AnyArray
 from prssm.gp.linalg import Factorise, factor_and_inverse
 from prssm.gp.sparse import Posterior, SparseGP, condition_all, unshared
 
@@ -27,8 +28,9 @@ class Mean(eqx.Module):
     def affine(
         self, latent_dim: int, input_dim: int
     ) -> tuple[Float[Array, "Dx Din"], Float[Array, " Dx"]] | None:
-        """A and b of m(x, u) = A [x; u] + b, for engines that know no other mean; None where it is
-        another.
+        """A and b where m(x, u) = A [x; u] + b, else None.
+
+        For engines that know no other mean.
         """
         return None
 
@@ -56,19 +58,20 @@ class ZeroMean(Mean):
 class LinearMean(Mean):
     """m(x, u) = A [x; u] + b, trained along: what a linear model can carry costs the GP nothing."""
 
-    weight: Float[Array, "Dx Din"]
-    bias: Float[Array, " Dx"]
+    weight: Float[AnyArray, "Dx Din"]
+    bias: Float[AnyArray, " Dx"]
 
     def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> Float[Array, "Dx B"]:
-        return self.weight @ jnp.concatenate([x, u]) + self.bias[:, None]
+        return jnp.matmul(self.weight, jnp.concatenate([x, u])) + self.bias[:, None]
 
     def affine(self, latent_dim: int, input_dim: int) -> tuple[Array, Array]:
-        return self.weight, self.bias
+        return jnp.asarray(self.weight), jnp.asarray(self.bias)
 
 
 class Dynamics(eqx.Module):
-    """The transition with everything factored that no state changes: what the recursion through
-    time calls.
+    """The transition with everything factored that no state changes.
+
+    The recursion through time calls it once a step.
     """
 
     gp: Posterior  # stacked over the latent dimensions
@@ -82,8 +85,9 @@ class Dynamics(eqx.Module):
         return self.mean(x, u) + deviation, variance + self.process_var[:, None]
 
     def drawn(self, noise: Float[Array, "Dx P B"]) -> "Dynamics":
-        """One function for each trajectory of a batch, as far as the inducing points determine
-        it.
+        """One function for each trajectory of a batch.
+
+        It is fixed as far as the inducing points determine it.
         """
         gp = self.gp
         v = jax.vmap(Posterior.drawn)(unshared(gp), noise).mean
@@ -94,8 +98,9 @@ class Dynamics(eqx.Module):
         )
 
     def unshared(self) -> "Dynamics":
-        """The same dynamics, with a copy of kernel and inducing inputs for each dimension where
-        they are shared.
+        """The same dynamics without anything shared between the dimensions.
+
+        Each dimension gets a copy of the kernel and the inducing inputs where all share one.
         """
         return Dynamics(unshared(self.gp), self.mean, self.process_var)
 
@@ -105,15 +110,16 @@ class Dynamics(eqx.Module):
 
 
 class Transition(eqx.Module):
-    """The transition's parameters."""
+    """The transition's parameters; `condition` gives the dynamics that run through time."""
 
     gp: SparseGP  # stacked over the latent dimensions
     mean: Mean
-    log_process_std: Float[Array, " Dx"]
+    log_process_std: Float[AnyArray, " Dx"]
 
     def condition(self, factorise: Factorise = factor_and_inverse) -> Dynamics:
-        """The dynamics, factored once; `factorise` is another way to factor, such as an
-        engine's.
+        """The dynamics, factored once.
+
+        `factorise` is another way to factor, such as an engine's.
         """
         return Dynamics(
             condition_all(self.gp, factorise), self.mean, jnp.exp(2.0 * self.log_process_std)

@@ -1,12 +1,12 @@
-"""Sparse regression with uncertain inputs and targets, the inducing outputs integrated out
-(Titsias; Damianou and Lawrence).
+"""Sparse regression with uncertain inputs and targets (Titsias; Damianou and Lawrence).
 
-Inputs x_n ~ N(mean_n, diag(var_n)), targets t_n with E[t_n] and E[t_n^2] independent of x_n, noise
-deviation s. With psi1, psi2 = sum_n psi2_n, K the prior covariance of the inducing outputs and N
-counted rows, the optimal q(z) gives
+The inducing outputs are integrated out. Inputs are x_n ~ N(mean_n, diag(var_n)), targets t_n have
+E[t_n] and E[t_n^2] independent of x_n, the noise has the deviation s. With psi1, psi2 = sum_n
+psi2_n, K = L L' the prior covariance of the inducing outputs and N counted rows, the optimal q(z)
+gives
 
     bound = -N/2 log(2 pi s^2) - sum_n E[t_n^2] / 2 s^2 - (N k_xx - tr K^-1 psi2) / 2 s^2
-            - 1/2 log |I + L^-1 psi2 L^-T / s^2| + 1/2 |chol(..)^-1 L^-1 psi1' E[t] / s^2|^2,      K = L L'.
+            - 1/2 log |I + L^-1 psi2 L^-T / s^2| + 1/2 |chol(..)^-1 L^-1 psi1' E[t] / s^2|^2.
 
 With var = 0 and known targets it is the bound of Titsias (2009). All outputs share the kernel and
 the inducing inputs.
@@ -27,8 +27,9 @@ from prssm.gp.psi_statistics import psi1, summed_spread
 
 
 class Pairs(NamedTuple):
-    """Uncertain inputs with their uncertain targets; `counted` is 1 where a target counts, 0 where
-    it is missing.
+    """Uncertain inputs with their uncertain targets.
+
+    `counted` is 1 where a target counts and 0 where it is missing.
     """
 
     mean: Float[Array, "N Din"]
@@ -54,8 +55,9 @@ class CollapsedGP(eqx.Module):
     log_noise_std: Float[Array, " D"]
 
     def bound(self, pairs: Pairs) -> Float[Array, ""]:
-        """Lower bound of the expected log evidence of all targets; the targets' entropy is not in
-        it.
+        """Lower bound of the expected log evidence of all targets.
+
+        The entropy of the targets is not in it.
         """
         _, factors = self._factors(pairs)
         noise_var = jnp.exp(2.0 * self.log_noise_std)
@@ -79,14 +81,14 @@ class CollapsedGP(eqx.Module):
             return half.T @ part.projected, unwhiten.T @ unwhiten - half.T @ half
 
         weights, quadratic = one_by_one(one, (factors,))
-        shared = jax.tree.map(
+        kernel, zeta = jax.tree.map(
             lambda leaf: jnp.broadcast_to(leaf, (outputs, *leaf.shape)), (self.kernel, self.zeta)
         )
-        return Conditional(*shared, weights, quadratic)
+        return Conditional(kernel, zeta, weights, quadratic=quadratic)
 
     def _factors(self, pairs: Pairs) -> tuple[Float[Array, "P P"], _Factors]:
         prior = cholesky(self.kernel.gram(self.zeta))
-        # L^-1 psi1'
+        # The expectations are L^-1 psi1'.
         expected = solve_triangular(
             prior, psi1(self.kernel, self.zeta, pairs.mean, var=pairs.var).T, lower=True
         )
@@ -97,13 +99,13 @@ class CollapsedGP(eqx.Module):
         def one(spread_d: Array, target: Array, counted: Array, noise_var: Array) -> _Factors:
             half = solve_triangular(prior, spread_d, lower=True)
             white = (expected * counted) @ expected.T + solve_triangular(prior, half.T, lower=True)
+            # No eigenvalue of B is below 1: it needs no jitter.
             posterior = jnp.linalg.cholesky(
                 jnp.eye(prior.shape[0], dtype=prior.dtype) + white / noise_var
             )
             projected = solve_triangular(
                 posterior, expected @ (counted * target) / noise_var, lower=True
             )
-            # no eigenvalue of B is below 1: it needs no jitter
             return _Factors(white, posterior, projected)
 
         return prior, one_by_one(

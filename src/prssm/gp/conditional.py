@@ -1,6 +1,4 @@
-"""A Gaussian-process posterior in its plainest form: weights and a matrix on the cross-
-covariances.
-"""
+"""A Gaussian-process posterior in its plainest form: weights and a matrix on cross-covariances."""
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -10,7 +8,9 @@ from prssm.gp.kernels import Kernel
 
 
 class Conditional(eqx.Module):
-    """All that a prediction needs and that no query point changes: mean = w.k, variance = k_xx -
+    """All that a prediction needs and that no query point changes.
+
+    With k the covariances between the query point and `zeta`, mean = w'k and variance = k_xx -
     k'Qk.
     """
 

@@ -1,6 +1,4 @@
-"""Exact regression with a known noise variance for each point, and the slopes of its posterior
-mean.
-"""
+"""Exact regression with a known noise variance for each point, and the slopes of its mean."""
 
 import jax
 import jax.numpy as jnp
@@ -8,7 +6,7 @@ from jax.scipy.linalg import cho_solve
 from jaxtyping import Array, Float
 
 from prssm.gp.conditional import Conditional
-from prssm.gp.kernels import Kernel, SquaredExponential
+from prssm.gp.kernels import Kernel, squared_exponential_only
 from prssm.gp.linalg import inverse, log_det
 
 
@@ -21,8 +19,9 @@ def log_marginal(
 
 @jax.custom_vjp
 def _log_density(covariance: Float[Array, "N N"], y: Float[Array, " N"]) -> Float[Array, ""]:
-    """log N(y; 0, C). Its slope is written out: differentiating the factorisation takes several
-    times as long.
+    """log N(y; 0, C).
+
+    Its slope is written out: differentiating the factorisation takes several times as long.
     """
     return _log_density_forward(covariance, y)[0]
 
@@ -52,12 +51,11 @@ def condition(
 
 
 def mean_slopes(posterior: Conditional, x: Float[Array, "N Din"]) -> Float[Array, "N Din"]:
-    """Gradient of the posterior mean at each point, for the squared exponential:
+    """Gradient of the posterior mean at each point, for the squared exponential.
 
     d/dx sum_i w_i k(x, zeta_i) = sum_i w_i k(x, zeta_i) (zeta_i - x) / lengthscale^2.
     """
-    kernel = posterior.kernel
-    assert isinstance(kernel, SquaredExponential)
+    kernel = squared_exponential_only(posterior.kernel)
     weighted = kernel.cross(x, posterior.zeta.T) * posterior.weights
     pull = weighted @ posterior.zeta - jnp.sum(weighted, axis=1, keepdims=True) * x
     return pull * jnp.exp(-2.0 * kernel.log_lengthscale)

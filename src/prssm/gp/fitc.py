@@ -1,9 +1,8 @@
-"""Sparse regression after Snelson and Ghahramani (FITC): exact at the inducing inputs, independent
-errors elsewhere.
+"""Sparse regression after Snelson and Ghahramani (FITC).
 
-With Q = K_fz K_zz^-1 K_zf the prior of the N function values is N(0, Q + diag(K_ff - Q)), so that
-the data have the covariance Q + diag(lambda), lambda = diag(K_ff - Q) + noise^2. All costs are N
-P^2.
+The prior is exact at the inducing inputs and has independent errors elsewhere. With Q = K_fz
+K_zz^-1 K_zf the prior of the N function values is N(0, Q + diag(K_ff - Q)), so that the data have
+the covariance Q + diag(lambda), lambda = diag(K_ff - Q) + noise^2. All costs are N P^2.
 """
 
 import equinox as eqx
@@ -63,5 +62,5 @@ class FITC(eqx.Module):
             prior,
             posterior,
             variance,
-            solve_triangular(posterior, white @ (y / variance), lower=True),
+            projected=solve_triangular(posterior, white @ (y / variance), lower=True),
         )

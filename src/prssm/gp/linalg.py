@@ -6,15 +6,19 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.scipy.linalg import cho_solve, solve_triangular
 from jaxtyping import Array, Float
+
+from prssm.foundation.arrays import AnyArray
 
 JITTER = 1e-6  # relative to the mean variance on the diagonal
 
 
 def cholesky(covariance: Float[Array, "P P"]) -> Float[Array, "P P"]:
-    """Lower factor of the covariance with a jitter relative to its diagonal; NaN where it is not
-    positive definite.
+    """Lower factor of the covariance with a jitter relative to its diagonal.
+
+    It is NaN where the covariance is not positive definite.
     """
     return jnp.linalg.cholesky(jittered(covariance))
 
@@ -41,12 +45,12 @@ Factorise = Callable[[Array], tuple[Array, Array]]
 def whitener(
     covariance: Float[Array, "P P"], factorise: Factorise = factor_and_inverse
 ) -> Float[Array, "P P"]:
-    """W = L^-1 for covariance = L L^T (with the jitter), so that W z is white; all else follows by
-    matrix products.
+    """W = L^-1 for covariance = L L^T (with the jitter), so that W z is white.
 
-    One factorisation and one triangular solve, and none in the gradient: besides being fast, this
-    keeps batched solves from running side by side, which can lock up XLA's CPU thread pool (each
-    waits there for a free thread). `factorise` is another way to do both.
+    All else follows by matrix products: one factorisation and one triangular solve, and none in the
+    gradient. Besides being fast, this keeps batched solves from running side by side, which can
+    lock up XLA's CPU thread pool (each waits there for a free thread). `factorise` is another way
+    to do both.
     """
     return _whitener_forward(covariance, factorise)[0]
 
@@ -57,8 +61,10 @@ def _whitener_forward(covariance: Array, factorise: Factorise) -> tuple[Array, t
 
 
 def _whitener_backward(factorise: Factorise, saved: tuple[Array, Array], g: Array) -> tuple[Array]:
-    """dL = -W' g W' (lower part), then the Cholesky adjoint: W' Phi(L' dL) W, symmetrised, and
-    through the jitter's mean.
+    """The gradient of the covariance from g, that of W.
+
+    dL = -W' g W' (lower part), then the Cholesky adjoint W' Phi(L' dL) W, symmetrised, and through
+    the jitter's mean.
     """
     factor, white = saved
     g_factor = jnp.tril(-white.T @ jnp.tril(g) @ white.T)
@@ -76,10 +82,10 @@ whitener.defvjp(_whitener_forward, _whitener_backward)
 
 
 def one_by_one(function: Callable, stacked: tuple) -> Any:
-    """`function(*parts)` for each index of the leading axis, in turn: for functions that solve with
-    large matrices.
+    """`function(*parts)` for each index of the leading axis, one after the other.
 
-    As with `whitener`, batches of large solves must not run side by side on a small thread pool.
+    For functions that solve with large matrices: as with `whitener`, batches of large solves must
+    not run side by side on a small thread pool.
     """
     return jax.lax.map(lambda parts: function(*parts), stacked)
 
@@ -93,3 +99,12 @@ def inverse(factor: Float[Array, "P P"]) -> Float[Array, "P P"]:
 def log_det(factor: Float[Array, "P P"]) -> Float[Array, ""]:
     """log det (L L^T)."""
     return 2.0 * jnp.sum(jnp.log(jnp.diagonal(factor)))
+
+
+def gaussian_draws(
+    covariance: Float[AnyArray, "D D"], count: int, random: np.random.Generator
+) -> np.ndarray:
+    """`count` rows drawn from N(0, covariance), which may be singular."""
+    values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
+    white = random.standard_normal((count, len(values)))
+    return (white * np.sqrt(np.maximum(values, 0.0))) @ vectors.T

@@ -1,11 +1,12 @@
 """Exact mean and covariance of GP posteriors at a Gaussian input, for the squared exponential.
 
 The first Dr inputs are N(mean, S), the rest are known numbers. For one output with precisions p =
-1/lengthscale^2 (of the uncertain inputs) and h_i = p (zeta_i - mean),
+1/lengthscale^2 (of the uncertain inputs), P = diag(p), h_i = p (zeta_i - mean), H = S (I + P S)^-1
+and G = S (I + 2 P S)^-1,
 
-    q_i = E[k_i] = k(mean, zeta_i) |I + S P|^-1/2 exp(h_i' H h_i / 2),                         H = S (I + P S)^-1,
+    q_i = E[k_i] = k(mean, zeta_i) |I + S P|^-1/2 exp(h_i' H h_i / 2),
     Cov[k_i, k_j] = q_i q_j (exp(d_ij) - 1),
-    d_ij = (h_i + h_j)' G (h_i + h_j) / 2 - h_i' H h_i / 2 - h_j' H h_j / 2 - log-determinants,  G = S (I + 2 P S)^-1,
+    d_ij = (h_i + h_j)' G (h_i + h_j) / 2 - h_i' H h_i / 2 - h_j' H h_j / 2 - log-determinants,
 
 and for two outputs a and b, 2 P becomes P_a + P_b. Every term of d vanishes with S, so nothing
 cancels when the input is nearly certain, however large the weights are.
@@ -20,9 +21,11 @@ import numpy as np
 from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float
 
+from prssm.foundation.arrays import AnyArray
 from prssm.gp.conditional import Conditional
+from prssm.gp.kernels import squared_exponential_only
 
-# where it is larger, q_i q_j is so small that the term does not count, but exp would overflow
+# Where it is larger, q_i q_j is so small that the term does not count, but exp would overflow
 _LARGEST_EXPONENT = 500.0
 
 
@@ -47,17 +50,21 @@ class _Expected(eqx.Module):
 
 def match_moments(
     gps: Conditional,
-    mean: Float[Array, " Dr"],
-    covariance: Float[Array, "Dr Dr"],
+    mean: Float[AnyArray, " Dr"],
+    covariance: Float[AnyArray, "Dr Dr"],
     known: Float[Array, " Dk"],
 ) -> Moments:
     """Moments of f = (f_1..f_Dy) where the arrays of `gps` lead with the output axis."""
+    covariance = jnp.asarray(covariance)
     single = jax.vmap(lambda gp: _expected(gp, mean, covariance, known=known))(gps)
     means = jnp.sum(gps.weights * single.q, axis=1)
     joint = jnp.diag(jax.vmap(lambda gp, part: _variance(gp, part, covariance))(gps, single))
     first, second = np.triu_indices(len(means), 1)
     if len(first):
-        of = lambda chosen: jax.tree.map(lambda leaf: leaf[chosen], (gps.weights, single))  # noqa: E731
+
+        def of(chosen: np.ndarray) -> tuple[Array, _Expected]:
+            return jax.tree.map(lambda leaf: leaf[chosen], (gps.weights, single))
+
         pairs = jax.vmap(lambda a, b: a[0] @ _kernel_covariance(a[1], b[1], covariance) @ b[0])(
             of(first), of(second)
         )
@@ -65,14 +72,12 @@ def match_moments(
     return Moments(means, joint, single.cross.T)
 
 
-def _expected(gp: Conditional, mean: Array, covariance: Array, known: Array) -> _Expected:
+def _expected(gp: Conditional, mean: AnyArray, covariance: Array, known: Array) -> _Expected:
     count = mean.shape[0]
-    # type: ignore[attr-defined]
-    log_lengthscale = gp.kernel.log_lengthscale
-    log_std = gp.kernel.log_std
-    precision = jnp.exp(-2.0 * log_lengthscale)
+    kernel = squared_exponential_only(gp.kernel)
+    precision = jnp.exp(-2.0 * kernel.log_lengthscale)
     away = gp.zeta - jnp.concatenate([mean, known])
-    log_kernel = 2.0 * log_std - 0.5 * away**2 @ precision  # at the mean
+    log_kernel = 2.0 * kernel.log_std - 0.5 * away**2 @ precision  # at the mean
     h = away[:, :count] * precision[:count]
     shrunk, log_det = _shrink(covariance, precision[:count])
     quadratic = 0.5 * jnp.sum((h @ shrunk) * h, axis=1)
@@ -106,10 +111,12 @@ def _kernel_covariance(a: _Expected, b: _Expected, covariance: Array) -> Float[A
 
 
 def _variance(gp: Conditional, part: _Expected, covariance: Array) -> Array:
-    """Of one output: how its mean varies with x, and E[k_xx - k' Q k], what the posterior does not
-    know.
+    """The variance of one output.
+
+    How its mean varies with x, plus E[k_xx - k' Q k], what the posterior does not know.
     """
     kernels = _kernel_covariance(part, part, covariance)
     explained = part.q @ gp.quadratic @ part.q + jnp.sum(gp.quadratic * kernels)
-    unknown = jnp.maximum(jnp.exp(2.0 * gp.kernel.log_std) - explained, 0.0)  # type: ignore[attr-defined]
+    signal_var = jnp.exp(2.0 * squared_exponential_only(gp.kernel).log_std)
+    unknown = jnp.maximum(signal_var - explained, 0.0)
     return gp.weights @ kernels @ gp.weights + unknown

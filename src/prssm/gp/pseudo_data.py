@@ -1,8 +1,7 @@
-"""A sparse GP held as a small pseudo data set: targets seen through noise at pseudo inputs, all of
-them free.
+"""A sparse GP held as a small pseudo data set: targets seen through noise at pseudo inputs.
 
-However close the inputs lie, K + noise is well conditioned, so that gradients through long
-predictions stay usable.
+All of them are free. However close the inputs lie, K + noise is well conditioned, so that gradients
+through long predictions stay usable.
 """
 
 import equinox as eqx
@@ -29,17 +28,16 @@ class PseudoData(eqx.Module):
 
     def condition(self) -> Conditional:
         """The posterior given the pseudo data."""
-        return exact.condition(self.kernel, self.zeta, self.targets, self.noise_var())
+        return exact.condition(self.kernel, self.zeta, self.targets, noise_var=self.noise_var())
 
     def kl(self) -> Float[Array, ""]:
-        """KL(q || p) of the function at the pseudo inputs z, where q(z) is p(z) N(t; z, S) / N(t;
-        0, K + S):
+        """KL(q || p) of the function at the pseudo inputs z.
 
-        E_q[log N(t; z, S)] - log N(t; 0, K + S).
+        q(z) is p(z) N(t; z, S) / N(t; 0, K + S), so it is E_q[log N(t; z, S)] - log N(t; 0, K + S).
         """
         noise_var = self.noise_var()
         mean, variance = self.condition()(self.zeta.T)
         fit = -0.5 * jnp.sum(
             jnp.log(2.0 * jnp.pi * noise_var) + ((self.targets - mean) ** 2 + variance) / noise_var
         )
-        return fit - exact.log_marginal(self.kernel, self.zeta, self.targets, noise_var)
+        return fit - exact.log_marginal(self.kernel, self.zeta, self.targets, noise_var=noise_var)

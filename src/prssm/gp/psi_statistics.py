@@ -1,8 +1,7 @@
-"""Expectations of the squared exponential over uncertain inputs x_n ~ N(m_n, diag(v_n)): the psi
-statistics.
+"""Expectations of the squared exponential over uncertain inputs: the psi statistics.
 
-With squared length scales l and signal deviation s (all operations by input dimension, sums and
-products over it),
+The inputs are x_n ~ N(m_n, diag(v_n)). With squared length scales l and signal deviation s (all
+operations by input dimension, sums and products over it),
 
     psi1[n, i]   = E[k(x_n, z_i)] = s^2 prod (1 + v/l)^-1/2 exp(-(m - z_i)^2 / 2 (l + v)),
     psi2_n[i, j] = E[k(x_n, z_i) k(x_n, z_j)] = psi1[n, i] psi1[n, j] + spread_n[i, j],
@@ -23,7 +22,7 @@ from jaxtyping import Array, Float
 from prssm.gp.kernels import SquaredExponential
 
 BLOCK = 2048  # points at once: bounds the memory of the spread, which is BLOCK * P^2 / 2 numbers
-# where d is larger, psi1 psi1 is so small that the term does not count, but exp would overflow
+# Where d is larger, psi1 psi1 is so small that the term does not count, but exp would overflow
 _LARGEST_EXPONENT = 500.0
 
 
@@ -35,7 +34,7 @@ def psi1(
 ) -> Float[Array, "N P"]:
     """E[k(x_n, z_i)]."""
     squared_scale = jnp.exp(2.0 * kernel.log_lengthscale)
-    # near the data, so that the multiplied-out squares do not cancel
+    # The origin is near the data, so that the multiplied-out squares do not cancel.
     origin = jnp.mean(zeta, axis=0)
     log_shrink = -0.5 * jnp.sum(jnp.log1p(var / squared_scale), axis=1)
     squares = _weighted_squares(mean - origin, 1.0 / (squared_scale + var), zeta - origin)
@@ -77,7 +76,9 @@ def _over_blocks(
 
     @jax.checkpoint  # recompute a block in the backward pass instead of keeping all of them
     def add(total: Array, part: list[Array]) -> tuple[Array, None]:
-        return total + _block(kernel, centre, apart, *part), None
+        means, vars_, weights = part
+        block = _block(kernel, centre, apart, mean=means, var=vars_, weights=weights)
+        return total + block, None
 
     return jax.lax.scan(add, jnp.zeros((weights.shape[1], centre.shape[0]), mean.dtype), parts)[0]
 
@@ -102,8 +103,9 @@ def _block(
 
 
 def _weighted_squares(mean: Array, precision: Array, points: Array) -> Float[Array, "N K"]:
-    """sum_q precision[n, q] (mean[n, q] - points[k, q])^2, multiplied out so that it is one matrix
-    product.
+    """sum_q precision[n, q] (mean[n, q] - points[k, q])^2 for all n and k.
+
+    Multiplied out, so that it is one matrix product.
     """
     left = jnp.concatenate([-2.0 * precision * mean, precision], axis=1)
     right = jnp.concatenate([points, points**2], axis=1)

@@ -23,6 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from prssm.foundation.arrays import AnyArray
 from prssm.gp.kernels import Kernel
 from prssm.gp.linalg import Factorise, factor_and_inverse, whitener
 
@@ -30,7 +31,7 @@ from prssm.gp.linalg import Factorise, factor_and_inverse, whitener
 class Inducing(eqx.Module):
     """The distribution q(z) of the inducing outputs."""
 
-    mean: eqx.AbstractVar[Float[Array, " P"]]
+    mean: eqx.AbstractVar[Float[AnyArray, " P"]]
 
     @abstractmethod
     def whitened(
@@ -42,8 +43,8 @@ class Inducing(eqx.Module):
 class DiagonalInducing(Inducing):
     """q(z) = N(mean, diag(std^2)): the paper's."""
 
-    mean: Float[Array, " P"]
-    log_std: Float[Array, " P"]
+    mean: Float[AnyArray, " P"]
+    log_std: Float[AnyArray, " P"]
 
     def whitened(
         self, white: Float[Array, "P P"]
@@ -52,12 +53,13 @@ class DiagonalInducing(Inducing):
 
 
 class WhitenedInducing(Inducing):
-    """q(v) = N(mean, V V') with any covariance; the diagonal of `factor` holds the logarithm of
-    V's.
+    """q(v) = N(mean, V V') with any covariance.
+
+    The diagonal of `factor` holds the logarithm of V's.
     """
 
-    mean: Float[Array, " P"]
-    factor: Float[Array, "P P"]
+    mean: Float[AnyArray, " P"]
+    factor: Float[AnyArray, "P P"]
 
     @classmethod
     def create(cls, mean: np.ndarray, std: float) -> "WhitenedInducing":
@@ -66,7 +68,8 @@ class WhitenedInducing(Inducing):
     def whitened(
         self, white: Float[Array, "P P"]
     ) -> tuple[Float[Array, " P"], Float[Array, "P P"]]:
-        return self.mean, jnp.tril(self.factor, -1) + jnp.diag(jnp.exp(jnp.diagonal(self.factor)))
+        diagonal = jnp.diag(jnp.exp(jnp.diagonal(self.factor)))
+        return jnp.asarray(self.mean), jnp.tril(self.factor, -1) + diagonal
 
 
 class Posterior(eqx.Module):
@@ -77,7 +80,7 @@ class Posterior(eqx.Module):
     """
 
     kernel: Kernel
-    zeta: Float[Array, "P Din"]
+    zeta: Float[AnyArray, "P Din"]
     white: Float[Array, "P P"]  # W, lower triangular
     mean: Float[Array, " P"] | Float[Array, "P B"]
     spread: Float[Array, "P P"] | None  # V, lower triangular
@@ -92,34 +95,42 @@ class Posterior(eqx.Module):
         return mean, variance
 
     def drawn(self, noise: Float[Array, "P B"]) -> "Posterior":
-        """One draw v = m + V noise of the inducing outputs for each column, kept for a whole
-        trajectory.
+        """One draw v = m + V noise of the inducing outputs for each column of `noise`.
+
+        Each draw is kept for a whole trajectory.
         """
         return Posterior(
             self.kernel,
             self.zeta,
             self.white,
-            mean=self.mean[:, None] + self.spread @ noise,
+            mean=self.mean[:, None] + self._known_spread() @ noise,
             spread=None,
         )
 
     def kl(self) -> Float[Array, ""]:
         """KL(q(v) || N(0, I)), which is KL(q(z) || p(z))."""
-        log_det = 2.0 * jnp.sum(jnp.log(jnp.diagonal(self.spread)))
-        return 0.5 * (jnp.sum(self.spread**2) + jnp.sum(self.mean**2) - len(self.mean) - log_det)
+        spread = self._known_spread()
+        log_det = 2.0 * jnp.sum(jnp.log(jnp.diagonal(spread)))
+        return 0.5 * (jnp.sum(spread**2) + jnp.sum(self.mean**2) - len(self.mean) - log_det)
+
+    def _known_spread(self) -> Float[Array, "P P"]:
+        if self.spread is None:
+            raise ValueError("expected q(v) with a covariance, got one draw of v")
+        return self.spread
 
 
 class SparseGP(eqx.Module):
     """One scalar function with a Gaussian-process prior."""
 
     kernel: Kernel
-    zeta: Float[Array, "P Din"]  # inducing inputs
+    zeta: Float[AnyArray, "P Din"]  # inducing inputs
     inducing: Inducing
 
     def condition(self) -> Posterior:
         """Marginalise z ~ q(z) out of p(f | z)."""
         white = whitener(self.kernel.gram(self.zeta))
-        return Posterior(self.kernel, self.zeta, white, *self.inducing.whitened(white))
+        mean, spread = self.inducing.whitened(white)
+        return Posterior(self.kernel, self.zeta, white, mean=mean, spread=spread)
 
 
 def condition_all(gps: SparseGP, factorise: Factorise = factor_and_inverse) -> Posterior:

@@ -1,13 +1,14 @@
-"""Reduced-rank Gaussian process: eigenfunctions of the Laplace operator on a box, weighted by the
-kernel's spectral density.
+"""Reduced-rank Gaussian process: sines on a box, weighted by the kernel's spectral density.
 
-On the box [-L_1, L_1] x .. x [-L_D, L_D] with zero boundary values the eigenfunctions are
+On the box [-L_1, L_1] x .. x [-L_D, L_D] with zero boundary values the eigenfunctions of the
+Laplace operator are
 
-    phi_j(x) = prod_d  L_d^(-1/2) sin(omega_jd (x_d + L_d)),     omega_jd = pi j_d / (2 L_d),   j_d = 1, 2, ..
+    phi_j(x) = prod_d  L_d^(-1/2) sin(omega_jd (x_d + L_d)),
+    omega_jd = pi j_d / (2 L_d),   j_d = 1, 2, ..
 
-and a stationary kernel with spectral density S is  k(a, b) ~ sum_j S(omega_j) phi_j(a) phi_j(b)
-away from the boundary. So f = sum_j w_j phi_j with independent w_j ~ N(0, S(omega_j)) is a draw
-from the Gaussian process (Solin and Sarkka 2014).
+and a stationary kernel with spectral density S is k(a, b) ~ sum_j S(omega_j) phi_j(a) phi_j(b) away
+from the boundary. So f = sum_j w_j phi_j with independent w_j ~ N(0, S(omega_j)) is a draw from the
+Gaussian process (Solin and Sarkka 2014).
 """
 
 import itertools
@@ -19,10 +20,10 @@ from jaxtyping import Array, Float
 
 
 class BoxBasis(eqx.Module):
-    """`count` eigenfunctions in each of the box's dimensions and all their products; no dimension
-    gives the constant one.
+    """`count` eigenfunctions in each dimension of the box, and all their products.
 
-    Beyond the box the functions go on periodically, so an expansion stays bounded everywhere.
+    A box without dimensions gives the constant one. Beyond the box the functions go on
+    periodically, so an expansion stays bounded everywhere.
     """
 
     half_width: Float[Array, " D"]
@@ -48,8 +49,9 @@ class BoxBasis(eqx.Module):
         return product
 
     def _along_axes(self, x: Float[Array, "... D"]) -> Float[Array, "... D count"]:
-        """The functions of each dimension by sin (j + 1) a = 2 cos a sin j a - sin (j - 1) a: sines
-        are what costs here.
+        """The functions of each dimension.
+
+        By sin (j + 1) a = 2 cos a sin j a - sin (j - 1) a, because sines are what costs here.
         """
         angle = jnp.pi * (x + self.half_width) / (2.0 * self.half_width)
         twice_cos = 2.0 * jnp.cos(angle)
@@ -69,8 +71,9 @@ def outer(a: Float[Array, "... M"], b: Float[Array, "... K"]) -> Float[Array, ".
 def squared_exponential_density(
     frequencies: Float[Array, "M D"], signal_std: Float[Array, ""], lengthscale: Float[Array, " D"]
 ) -> Float[Array, " M"]:
-    """S(omega) = s^2 prod_d sqrt(2 pi) l_d exp(-(l_d omega_d)^2 / 2): the Fourier transform of the
-    kernel.
+    """The Fourier transform of the squared exponential.
+
+    S(omega) = s^2 prod_d sqrt(2 pi) l_d exp(-(l_d omega_d)^2 / 2).
     """
     scaled = lengthscale * frequencies
     volume = jnp.prod(jnp.sqrt(2.0 * jnp.pi) * lengthscale)

@@ -1,5 +1,6 @@
-"""Where the search for hyper-parameters begins, and the box it stays in: all relative to the data's
-own scale.
+"""Where the search for hyper-parameters begins, and the box it stays in.
+
+Both are relative to the data's own scale.
 """
 
 from typing import NamedTuple
@@ -25,8 +26,9 @@ class HyperParameters(NamedTuple):
 
 
 def start_values(x: np.ndarray, y: np.ndarray, width: float = 1.0) -> HyperParameters:
-    """Length scales of `width` typical distances between two windows; the signal as large as the
-    targets.
+    """Length scales of `width` typical distances between two windows.
+
+    The signal is as large as the targets.
     """
     spread = np.maximum(x.std(axis=0), 1e-9 * (1.0 + np.abs(x).max()))
     lengthscale = width * spread * np.sqrt(x.shape[1])

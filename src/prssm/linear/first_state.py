@@ -10,6 +10,7 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.linear.system import LinearSystem
+from prssm.linear.triangle import triangle
 from prssm.prediction.correlation import lag_one
 
 _LEAST_STD = 1e-6  # in scaled units: noise-free data keep a regular problem
@@ -60,9 +61,8 @@ class InitialState:
             )
             rows.append(np.linalg.solve(root, response[known, d]))
             targets.append(np.linalg.solve(root, y[known, d] - forced[known, d]))
-        R = np.linalg.qr(
-            np.concatenate([np.concatenate(rows), np.concatenate(targets)[:, None]], axis=1),
-            mode="r",
+        R = triangle(
+            np.concatenate([np.concatenate(rows), np.concatenate(targets)[:, None]], axis=1)
         )
         n = len(self.mean)
         z = np.linalg.solve(R[:n, :n], R[:n, n])

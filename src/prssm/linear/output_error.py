@@ -20,6 +20,7 @@ from prssm.data.record import Record
 from prssm.foundation.errors import TrainingError
 from prssm.linear.subspace import dynamics
 from prssm.linear.system import MAX_RADIUS, LinearSystem, propagate, spectral_radius, stabilised
+from prssm.linear.triangle import triangle
 
 _ITERATIONS = 30
 _TOLERANCE = 1e-5  # stop when a step lowers the error by less than this fraction
@@ -176,12 +177,12 @@ def _equations(system: LinearSystem, records: Sequence[Record]) -> np.ndarray:
     """The least-squares equations [J r] of all records, compressed to a triangle by QR one record
     at a time.
     """
-    triangle = np.zeros((0, _pack(system).size + 1))
+    equations = np.zeros((0, _pack(system).size + 1))
     for record in records:
         residual, jacobian = linearise(system, record)
         rows = np.concatenate([jacobian, residual[:, None]], axis=1)
-        triangle = np.linalg.qr(np.concatenate([triangle, rows]), mode="r")
-    return triangle
+        equations = triangle(np.concatenate([equations, rows]))
+    return equations
 
 
 def _with_prior(equations: np.ndarray, system: LinearSystem, error_var: float) -> np.ndarray:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from prssm.data.record import Record
+from prssm.linear.triangle import triangle
 
 BLOCKS = (6, 10, 16, 25)  # rows of past and of future that are tried
 
@@ -46,7 +47,7 @@ def _project(records: Sequence[Record], block: int) -> tuple[np.ndarray | None, 
     known = given.shape[1] + past.shape[1]
     if len(given) <= known + future.shape[1]:
         return None, np.zeros(0)
-    R = np.linalg.qr(np.concatenate([given, past, future], axis=1), mode="r").T
+    R = triangle(np.concatenate([given, past, future], axis=1)).T
     explained = R[known:, given.shape[1] : known]
     rest = R[known:, given.shape[1] :]
     return explained, rest @ rest.T / len(given)
@@ -54,11 +55,17 @@ def _project(records: Sequence[Record], block: int) -> tuple[np.ndarray | None, 
 
 def _blocks(record: Record, block: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each moment a row: the future inputs, the past, and the future outputs."""
-    windows = lambda values: np.lib.stride_tricks.sliding_window_view(values, 2 * block, axis=0)  # noqa: E731
-    u, y = (windows(values).transpose(0, 2, 1) for values in (record.u, record.outputs_filled()))
-    flat = lambda values: values.reshape(len(values), -1)  # noqa: E731
-    past = np.concatenate([flat(u[:, :block]), flat(y[:, :block])], axis=1)
-    return flat(u[:, block:]), past, flat(y[:, block:])
+    u, y = (
+        np.lib.stride_tricks.sliding_window_view(values, 2 * block, axis=0).transpose(0, 2, 1)
+        for values in (record.u, record.outputs_filled())
+    )
+    past = np.concatenate([_flat(u[:, :block]), _flat(y[:, :block])], axis=1)
+    return _flat(u[:, block:]), past, _flat(y[:, block:])
+
+
+def _flat(windows: np.ndarray) -> np.ndarray:
+    """Each window as one row."""
+    return windows.reshape(len(windows), -1)
 
 
 def _root(covariance: np.ndarray) -> np.ndarray:

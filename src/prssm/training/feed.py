@@ -1,5 +1,6 @@
-"""Data that do not fit in memory: the windows of the next chunk of iterations are read while the
-device computes.
+"""Data that do not fit in memory: read one chunk of iterations ahead.
+
+The windows of the next chunk are read while the device computes.
 """
 
 import time
@@ -17,11 +18,10 @@ class PerIteration(eqx.Module):
 
 
 class Feed:
-    """Gives what `draw(key, first)` reads for the chunk that begins at iteration `first`, and reads
-    one chunk ahead.
+    """Gives what `draw(key, first)` reads for the chunk that begins at iteration `first`.
 
-    What is read depends on key and iteration alone, so a resumed run is the same run. At most two
-    chunks are in memory.
+    It reads one chunk ahead, so that at most two are in memory. What is read depends on key and
+    iteration alone, so a resumed run is the same run.
     """
 
     def __init__(self, draw: Callable[[Any, int], Any], step: int) -> None:
@@ -35,8 +35,10 @@ class Feed:
         begun = time.perf_counter()
         ahead = self._ahead
         self._ahead = None
-        asked_for = ahead is not None and ahead[0] is key and ahead[1] == first
-        future = ahead[2] if asked_for else self._reader.submit(self._draw, key, first)
+        if ahead is not None and ahead[0] is key and ahead[1] == first:
+            future = ahead[2]
+        else:
+            future = self._reader.submit(self._draw, key, first)
         found = future.result()
         self.waited += time.perf_counter() - begun
         self._ahead = (

@@ -1,9 +1,8 @@
-"""Deterministic training that can be interrupted: L-BFGS in legs, each of which starts its memory
-anew.
+"""Deterministic training that can be interrupted: L-BFGS in legs.
 
-Because a leg depends on nothing but the parameters it starts from, a run that is resumed at the
-last whole leg is the same run. A restart is finished when its legs are used up or when one of the
-last phase gains too little.
+Each leg starts its memory anew. Because a leg depends on nothing but the parameters it starts from,
+a run that is resumed at the last whole leg is the same run. A restart is finished when its legs are
+used up or when one of the last phase gains too little.
 """
 
 import time
@@ -45,10 +44,10 @@ def train(
     session: Session,
     fingerprint: str,
 ) -> tuple[Any, TrainingLog]:
-    """Train each of `starts` (arrays lead with the restart axis) through the phases; the best one's
-    parameters.
+    """Train all `starts` through the phases and return the parameters of the best one.
 
-    The last phase ends early when a whole leg gains less than `least_gain`.
+    The arrays of `starts` lead with the restart axis. The last phase ends early when a whole leg
+    gains less than `least_gain`.
     """
     legs = [
         (phase, min(LEG, phase.iterations - done))
@@ -149,12 +148,11 @@ def _choose(
     )
     if not ran.any():
         raise TrainingError(
-            f"all {len(final)} restarts diverged: the bound is not finite where they start; check "
-            "the "
-            f"data's scale, use fewer lags or fewer inducing inputs"
+            f"all {len(final)} restarts diverged: the bound is not finite where they start; "
+            "check the data's scale, use fewer lags or fewer inducing inputs"
         )
     used = ran.any(axis=0)
-    # a restart that ended early keeps its last value
+    # A restart that ended early keeps its last value.
     held = np.where(ran, curve, final[:, None])[:, used]
     outcomes = tuple(
         CONVERGED if np.isfinite(value) else f"{DIVERGED} at the start" for value in final

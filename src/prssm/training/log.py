@@ -11,9 +11,9 @@ DIVERGED = "diverged"
 
 @dataclass(frozen=True, eq=False)
 class TrainingLog:
-    """`objective[r, k]` is restart r's objective (higher is better) averaged up to `iteration[k]`;
-    `kept` won.
+    """One training run: the curves of all restarts, how each ended, and which one was kept.
 
+    `objective[r, k]` is restart r's objective (higher is better) averaged up to `iteration[k]`;
     `final[r]` is the objective by which restarts were compared, NaN for one that diverged.
     """
 
@@ -36,8 +36,9 @@ class TrainingLog:
         return sum(outcome.startswith(DIVERGED) for outcome in self.outcomes)
 
     def best(self, count: int, among: slice = slice(None), margin: float = np.inf) -> np.ndarray:
-        """Indices of at most `count` restarts, best first; none that diverged or that is worse than
-        the best by `margin`.
+        """Indices of at most `count` restarts, best first.
+
+        None of them diverged, and none is worse than the best by more than `margin`.
         """
         indices = np.arange(len(self.final))[among]
         indices = indices[np.isfinite(self.final[indices])]
@@ -73,4 +74,10 @@ class TrainingLog:
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        return cls(**arrays, **(values | {"outcomes": tuple(values["outcomes"])}))
+        """The log of a model file, from what `to_parts` gave."""
+        return cls(
+            iteration=arrays["iteration"],
+            objective=arrays["objective"],
+            final=arrays["final"],
+            **(values | {"outcomes": tuple(values["outcomes"])}),
+        )

@@ -1,5 +1,6 @@
-"""The loop around every long training: resumed, watched, saved at intervals, and saved when it is
-interrupted.
+"""The loop around every long training.
+
+It can be resumed and watched, and is saved at intervals and when it is interrupted.
 """
 
 import time
@@ -25,8 +26,9 @@ def run_to_end(
     fingerprint: str,
     label: str = "training",
 ) -> State:
-    """Call `advance` until `finished`. Each call is all or nothing: an interruption keeps the state
-    before it.
+    """Call `advance` until `finished`.
+
+    Each call is all or nothing: an interruption keeps the state before it.
     """
     checkpoint = Checkpoint(session.checkpoint, fingerprint)
     processes.agree("data and options", fingerprint)

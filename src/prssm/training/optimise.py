@@ -31,16 +31,17 @@ OPTIMISER = optax.scale_by_adam()
 FINAL_DRAWS = 5 * CHUNK  # estimates of the objective, averaged to compare the restarts
 
 Objective = Callable[[Any, Any, PRNGKeyArray, Array], Array]
-"""(parameters, data, key, weight of the regulariser) -> what to maximise; hashable, so that it is
-compiled once.
+"""(parameters, data, key, weight of the regulariser) -> what to maximise.
+
+Hashable, so that it is compiled once.
 """
 
 
 class PerRestart(eqx.Module):
-    """Data of which a part is every restart's own: arrays of `own` lead with the restart axis,
-    `shared` is for all.
+    """Data of which a part is every restart's own.
 
-    The objective gets a PerRestart with the own part of one restart.
+    Arrays of `own` lead with the restart axis, `shared` is for all. The objective gets a PerRestart
+    with the own part of one restart.
     """
 
     shared: Any
@@ -56,8 +57,9 @@ def optimise(
     session: Session,
     fingerprint: str,
 ) -> tuple[Any, TrainingLog]:
-    """Train all `starts` (a tree whose arrays lead with the restart axis) and return the best one's
-    parameters.
+    """Train all `starts` and return the parameters of the best one.
+
+    `starts` is a tree whose arrays lead with the restart axis.
     """
     parameters, log = optimise_all(
         objective,
@@ -105,10 +107,11 @@ def optimise_all(
 
 
 def initial_state(starts: Any) -> dict[str, Any]:
-    """The state of a run that has not begun, for parameters whose arrays lead with the restart
-    axis.
+    """The state of a run that has not begun.
+
+    The arrays of the parameters lead with the restart axis.
     """
-    # weak types would compile thrice
+    # Weak types would compile three times.
     starts = jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype=leaf.dtype), starts)
     restarts = jax.tree.leaves(starts)[0].shape[0]
     return {
@@ -201,8 +204,9 @@ def _chunk(
     schedule: Schedule,
     mesh: Mesh | None = None,
 ) -> tuple[tuple, Array]:
-    """`steps` iterations of all restarts and the mean objective; compiled once a structure,
-    whatever data and seeds.
+    """`steps` iterations of all restarts, and the mean objective.
+
+    Compiled once for each structure of the parameters, whatever data and seeds.
     """
 
     def one(
@@ -236,12 +240,12 @@ def _chunk(
     data_axes = PerRestart(None, 0) if isinstance(data, PerRestart) else None
 
     def step(offset: Array, carry: tuple) -> tuple:
-        moving, total = carry
-        # the same for all restarts, so that they compare fairly
+        (parameters, state, alive_until), total = carry
+        # The draw is the same for all restarts, so that they compare fairly.
         draw = jax.random.fold_in(key, first + offset)
         here = _of_iteration(data, offset)
         moving, value = jax.vmap(one, in_axes=(0, 0, 0, data_axes, None, None))(
-            *moving, here, draw, first + offset
+            parameters, state, alive_until, here, draw, first + offset
         )
         return moving, total + value
 
@@ -256,27 +260,26 @@ def final_objective(
     key: PRNGKeyArray,
     mesh: Mesh | None = None,
 ) -> np.ndarray:
-    """Each restart's objective, the mean of several estimates: training steps of size zero, so
-    nothing new is compiled.
+    """Each restart's objective, the mean of several estimates.
+
+    The estimates are training steps of size zero, so nothing new is compiled.
     """
     moving = _moving(state, mesh)
     still = Schedule(FINAL_DRAWS, 0.0, 0.0)
-    total = 0.0
+    estimates = []
     for first in range(0, FINAL_DRAWS, CHUNK):
-        here = _of_chunk(data, key, first, mesh=mesh)
-        total = total + np.array(
-            _chunk(
-                objective,
-                moving,
-                here,
-                key=key,
-                first=first,
-                steps=CHUNK,
-                schedule=still,
-                mesh=mesh,
-            )[1]
+        _, value = _chunk(
+            objective,
+            moving,
+            _of_chunk(data, key, first, mesh=mesh),
+            key=key,
+            first=first,
+            steps=CHUNK,
+            schedule=still,
+            mesh=mesh,
         )
-    return total / (FINAL_DRAWS // CHUNK)
+        estimates.append(np.asarray(value))
+    return np.mean(estimates, axis=0)
 
 
 def _judge(
@@ -289,9 +292,9 @@ def _judge(
     final[lost] = np.nan
     if lost.all():
         raise TrainingError(
-            f"all {len(final)} restarts diverged, the last at iteration {alive_until.max()}; try a "
-            "smaller "
-            f"learning_rate, a shorter horizon, more restarts or fewer latent dimensions"
+            f"all {len(final)} restarts diverged, the last at iteration {alive_until.max()}; "
+            "try a smaller learning_rate, a shorter horizon, more restarts or fewer latent "
+            "dimensions"
         )
     kept = int(np.nanargmax(final))
     outcomes = tuple(

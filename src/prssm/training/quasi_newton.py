@@ -1,5 +1,6 @@
-"""Deterministic ascent (L-BFGS-B, double precision) on an objective of a tree of parameters: for
-fits of seconds.
+"""Deterministic ascent on an objective of a tree of parameters, for fits of seconds.
+
+By L-BFGS-B in double precision.
 """
 
 from collections.abc import Callable
@@ -12,11 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.optimize import minimize
 
-# (parameters, *data) -> what to maximise; a module-level function, so it compiles once
+# (parameters, *data) -> what to maximise. A module-level function, so that it compiles once.
 Objective = Callable[..., jax.Array]
 Watch = Callable[[int, float], None]  # (iteration, best value so far)
 
-# added to the best cost where the objective is not finite: the line search turns back
+# Added to the best cost where the objective is not finite, so that the line search turns back.
 _UNUSABLE = 1e10
 
 
@@ -38,8 +39,9 @@ def maximise(
     upper: Any = None,
     watch: Watch = lambda iteration, value: None,
 ) -> Ascent:
-    """Climb from `start`; `lower` and `upper` are trees like `start`. An objective nowhere finite
-    gives value NaN.
+    """Climb from `start`; `lower` and `upper` are trees like `start`.
+
+    An objective that is nowhere finite gives the value NaN.
     """
     best: dict[str, Any] = {"cost": np.inf, "at": None}
     curve: list[float] = []

@@ -1,8 +1,9 @@
-"""Many restarts raced in rounds: after each round a referee says who goes on, so that losers take no more time.
+"""Many restarts raced in rounds: after each round a referee says who goes on.
 
-A round has its own schedule of step sizes. What every restart had learnt after a round is kept (`Standing`), because
-more training is not always better. Random numbers depend on the number of the iteration alone, so a resumed race is the
-same race. A new kind of training is a `Trainer`.
+Losers take no more time. A round has its own schedule of step sizes. What every restart had learnt
+after a round is kept (`Standing`), because more training is not always better. Random numbers
+depend on the number of the iteration alone, so a resumed race is the same race. A new kind of
+training is a `Trainer`.
 """
 
 import time
@@ -59,10 +60,10 @@ class Trainer(Protocol):
         drawn: int,
         steps: int,
     ) -> tuple[Moving, np.ndarray]:
-        """The restarts `chosen`, trained for `steps` iterations, and their mean objectives (not finite where lost).
+        """The restarts `chosen`, trained for `steps` iterations, and their mean objectives.
 
-        `first` counts the iterations of the schedule that are done, `drawn` those of the race: it decides the random
-        numbers.
+        An objective is not finite where its restart was lost. `first` counts the iterations of the
+        schedule that are done, `drawn` those of the race: it decides the random numbers.
         """
 
 
@@ -172,7 +173,10 @@ class _Course:
         return state
 
     def _within_budget(self, planned: np.ndarray, number: int, cost: float) -> int:
-        """So many iterations of this round that it and half as many restarts in later rounds end in time."""
+        """How many iterations this round may have.
+
+        So many that it ends in time, with half as many restarts in later rounds.
+        """
         left = self.session.seconds_left()
         if left is None:
             return int(planned[number])

@@ -1,6 +1,4 @@
-"""What surrounds a training run: who watches it, where it is saved, whether it continues an earlier
-one.
-"""
+"""What surrounds a training run: who watches it, where it is saved, whether it is continued."""
 
 import os
 import time
@@ -60,12 +58,12 @@ class ProgressBar:
 
 @dataclass(frozen=True)
 class Session:
-    """`checkpoint` is a file that training rewrites every `checkpoint_seconds`; `resume` continues
-    from it if there.
+    """How one training run is watched, saved, continued and split.
 
-    `mesh` holds the devices between which training is split; None is one device. `deadline` is the
-    moment (of `time.monotonic`) at which a budget of time ends. `found` is called with every model that is
-    better than those before it, while training goes on.
+    `checkpoint` is a file that training rewrites every `checkpoint_seconds`; `resume` continues
+    from it, if it is there. `mesh` holds the devices between which training is split; None is one
+    device. `deadline` is the moment (of `time.monotonic`) at which a budget of time ends. `found`
+    is called with every model that is better than those before it, while training goes on.
     """
 
     progress: Progress

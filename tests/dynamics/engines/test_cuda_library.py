@@ -24,7 +24,7 @@ def on_a_gpu(monkeypatch):
     monkeypatch.setattr(engine, "_platform", lambda: "gpu")
     monkeypatch.setattr(native_engine, "_platform", lambda: "gpu")
     monkeypatch.setattr(library, "why_not", lambda: None)
-    monkeypatch.setattr(library, "slice_trajectories", lambda *_: 1)
+    monkeypatch.setattr(library, "slice_trajectories", lambda *_, **__: 1)
 
 
 @pytest.mark.usefixtures("on_a_gpu")
@@ -33,7 +33,9 @@ def on_a_gpu(monkeypatch):
     [("auto", "double"), ("auto-single", "single"), ("cuda", "double"), ("cuda-single", "single")],
 )
 def test_auto_takes_it_on_a_gpu(asked, taken, monkeypatch):
-    told = choice.COMPILED["cuda"]._replace(run=lambda *_, single: "single" if single else "double")
+    told = choice.COMPILED["cuda"]._replace(
+        run=lambda *_, eps, single: "single" if single else "double"
+    )
     monkeypatch.setitem(choice.COMPILED, "cuda", told)
     assert rollout(dynamics(), None, None, eps=None, engine=asked) == taken
 
@@ -48,7 +50,7 @@ def test_what_it_does_not_know_is_refused():
 
 @pytest.mark.usefixtures("on_a_gpu")
 def test_too_little_shared_memory_is_said(monkeypatch):
-    monkeypatch.setattr(library, "slice_trajectories", lambda *_: 0)
+    monkeypatch.setattr(library, "slice_trajectories", lambda *_, **__: 0)
     assert (
         engine.why_not(dynamics(points=30))
         == "30 inducing points need more shared memory than this GPU has"

@@ -153,7 +153,7 @@ def test_auto_is_native_where_it_can_be(monkeypatch):
     with double_precision():
         dynamics, *inputs = dynamics_and_inputs()
         told = choice.COMPILED["native"]._replace(
-            run=lambda *_, single: "single" if single else "double"
+            run=lambda *_, eps, single: "single" if single else "double"
         )
         monkeypatch.setitem(choice.COMPILED, "native", told)
         assert rollout(dynamics, *inputs) == "double"

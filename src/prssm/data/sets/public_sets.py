@@ -19,7 +19,10 @@ CED_ZIP = (
     "http://www.it.uu.se/research/publications/reports/2017-024/"
     "CoupledElectricDrivesDataSetAndReferenceModels.zip"
 )
-TANKS_ZIP = "https://data.4tu.nl/file/d4810b78-6cdd-48fe-8950-9bd601e5f47f/3b697e42-01a4-4979-a370-813a456c36f5"
+TANKS_ZIP = (
+    "https://data.4tu.nl/file/d4810b78-6cdd-48fe-8950-9bd601e5f47f/"
+    "3b697e42-01a4-4979-a370-813a456c36f5"
+)
 EMPS_ZIP = "https://drive.google.com/uc?export=download&id=1zwoXYa9-3f8NQ0ohzmjpF7UxbNgRTHkS"
 
 PUBLIC: dict[str, DataSet] = {

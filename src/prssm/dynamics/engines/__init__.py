@@ -1,3 +1,4 @@
-"""What runs a rollout: compiled code for the CPU and for NVIDIA GPUs. Nothing outside imports
-native or cuda.
+"""What runs a rollout: compiled code for the CPU and for NVIDIA GPUs.
+
+`choice` picks one. Nothing outside of this package imports `native` or `cuda`.
 """

@@ -3,39 +3,47 @@
 An engine asks `not_compiled` whether it can express the dynamics, then takes `arrays_of` them.
 """
 
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array
 
 from prssm.dynamics.transition import Dynamics
 from prssm.foundation.errors import DataError
-from prssm.gp.kernels import SquaredExponential
+from prssm.gp.kernels import SquaredExponential, squared_exponential_only
+
+Each = TypeVar("Each")
 
 
-class Arrays(NamedTuple):
-    """What a compiled engine reads; the order is that of the native library.
+class ForEachArray(NamedTuple, Generic[Each]):
+    """One thing for each array that a compiled engine reads: the array, its shape or its gradient.
 
-    S is Dx, or 1 where all dimensions share kernel and inducing inputs.
+    The order is that of the native library. The shapes are in brackets; S is Dx, or 1 where all
+    dimensions share kernel and inducing inputs.
     """
 
-    x1: Float[Array, "Dx B"]
-    u: Float[Array, "T Du B"]
-    eps: Float[Array, "T Dx B"]
-    zeta: Float[Array, "S P Din"]
-    precision: Float[Array, "S Din"]  # 1 / length scale
-    variance: Float[Array, " S"]
-    white: Float[Array, "S P P"]
-    mean: Float[Array, "Dx P"] | Float[Array, "Dx P B"]
-    spread: Float[Array, "Dx V V"]  # V = P, or 0 where there is none
-    weight: Float[Array, "Dx Din"]
-    bias: Float[Array, " Dx"]
-    process_var: Float[Array, " Dx"]
+    x1: Each  # (Dx, B)
+    u: Each  # (T, Du, B)
+    eps: Each  # (T, Dx, B)
+    zeta: Each  # (S, P, Din)
+    precision: Each  # (S, Din), 1 / length scale
+    variance: Each  # (S,)
+    white: Each  # (S, P, P)
+    mean: Each  # (Dx, P), or (Dx, P, B) where each trajectory has its own
+    spread: Each  # (Dx, V, V), V = P, or 0 where there is none
+    weight: Each  # (Dx, Din)
+    bias: Each  # (Dx,)
+    process_var: Each  # (Dx,)
+
+
+Arrays = ForEachArray[Array]
+Shapes = ForEachArray[tuple[int, ...]]
 
 
 def not_compiled(dynamics: Dynamics) -> str | None:
-    """What of these dynamics the compiled engines do not know, in one line; None where they know
-    all.
+    """What of these dynamics the compiled engines do not know, in one line.
+
+    None where they know all.
     """
     if type(dynamics.gp.kernel) is not SquaredExponential:
         return (
@@ -47,26 +55,32 @@ def not_compiled(dynamics: Dynamics) -> str | None:
 
 
 def arrays_of(dynamics: Dynamics, x1: Array, u: Array, eps: Array, single: bool) -> Arrays:
-    """All that a compiled engine reads, checked; where `single`, trajectories and noise in single
-    precision.
+    """All that a compiled engine reads, checked.
+
+    Where `single`, trajectories and noise are in single precision.
     """
     kind = jnp.dtype(jnp.float32) if single else x1.dtype
     gp = dynamics.gp
-    (weight, bias) = dynamics.mean.affine(*_sizes(dynamics))
-    spread = jnp.zeros((len(gp.mean), 0, 0), gp.zeta.dtype) if gp.spread is None else gp.spread
+    zeta = jnp.asarray(gp.zeta)
+    kernel = squared_exponential_only(gp.kernel)
+    affine = dynamics.mean.affine(*_sizes(dynamics))
+    if affine is None:
+        raise TypeError(f"expected an affine mean, got {type(dynamics.mean).__name__}")
+    weight, bias = affine
+    spread = jnp.zeros((len(gp.mean), 0, 0), zeta.dtype) if gp.spread is None else gp.spread
     mean = gp.mean if gp.mean.ndim == 2 else gp.mean.astype(kind)
     arrays = Arrays(
         x1.astype(kind),
         u.astype(kind),
         eps.astype(kind),
-        zeta=gp.zeta,
-        precision=jnp.exp(-gp.kernel.log_lengthscale),
-        variance=jnp.exp(2.0 * gp.kernel.log_std),
+        zeta=zeta,
+        precision=jnp.exp(-kernel.log_lengthscale),
+        variance=jnp.exp(2.0 * kernel.log_std),
         white=gp.white,
         mean=mean,
         spread=spread,
-        weight=weight.astype(gp.zeta.dtype),
-        bias=bias.astype(gp.zeta.dtype),
+        weight=weight.astype(zeta.dtype),
+        bias=bias.astype(zeta.dtype),
         process_var=dynamics.process_var,
     )
     _check(arrays)
@@ -79,15 +93,16 @@ def _sizes(dynamics: Dynamics) -> tuple[int, int]:
 
 
 def _check(arrays: Arrays) -> None:
-    """Shapes and types agree; the libraries check once more, but cannot say it at the place of the
-    mistake.
+    """Shapes and types agree.
+
+    The libraries check once more, but cannot say it at the place of the mistake.
     """
     (sets, points, din) = arrays.zeta.shape
     (steps, _, batch) = arrays.eps.shape
     dx = len(arrays.mean)
     sets = 1 if sets == 1 else dx
     spread = points if arrays.spread.size else 0
-    shapes = Arrays(
+    shapes = Shapes(
         (dx, batch),
         (steps, din - dx, batch),
         (steps, dx, batch),
@@ -101,7 +116,7 @@ def _check(arrays: Arrays) -> None:
         bias=(dx,),
         process_var=(dx,),
     )
-    for name, array, shape in zip(Arrays._fields, arrays, shapes, strict=True):
+    for name, array, shape in zip(arrays._fields, arrays, shapes, strict=True):
         if array.shape != shape:
             raise DataError(f"rollout: {name}: expected shape {shape}, got {array.shape}")
         trajectory = name in ("x1", "u", "eps") or (name == "mean" and array.ndim == 3)

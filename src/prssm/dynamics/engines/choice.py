@@ -35,8 +35,9 @@ Engine = Literal[
 
 
 class Compiled(NamedTuple):
-    """A compiled engine: why it cannot run some dynamics here (None where it can), its rollout, and
-    what `info` says.
+    """A compiled engine: whether it can run here, its rollout, and what `prssm info` says of it.
+
+    `why_not` gives the reason in one line where the engine cannot run, and None where it can.
     """
 
     why_not: Callable[[Dynamics], str | None]
@@ -57,8 +58,10 @@ def rollout(
     eps: Float[Array, "T Dx B"],
     engine: Engine = "auto",
 ) -> Float[Array, "T Dx B"]:
-    """Latent trajectories x_1..x_T, reparametrised by `eps` (its last row is not used: nothing
-    follows x_T).
+    """Latent trajectories x_1..x_T, reparametrised by `eps`.
+
+    The last row of `eps` is not used: nothing follows x_T. Another `engine` gives the same numbers
+    up to rounding; one that cannot run here is refused.
     """
     kind, _, single = engine.partition("-")
     if kind == "auto":
@@ -72,9 +75,9 @@ def rollout(
     if kind != "native":
         dynamics = dynamics.unshared()  # only the native engine makes use of what dimensions share
     if kind in COMPILED:
-        return COMPILED[kind].run(dynamics, x1, u, eps, single=bool(single))
+        return COMPILED[kind].run(dynamics, x1, u, eps=eps, single=bool(single))
     run = scan_rollout if kind == "scan" else adjoint_rollout
-    return run(dynamics, x1, u, eps.astype(x1.dtype))
+    return run(dynamics, x1, u, eps=eps.astype(x1.dtype))
 
 
 def conditioned(transition: Transition) -> Dynamics:
@@ -89,7 +92,10 @@ def factorise_here(points: int) -> Factorise:
 
 
 def trainer_why_not() -> str | None:
-    """Why whole iterations of training cannot run in compiled code here, in one line; None where they can."""
+    """Why whole iterations of training cannot run in compiled code here, in one line.
+
+    None where they can.
+    """
     return native_library.why_not()
 
 

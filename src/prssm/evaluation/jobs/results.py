@@ -98,6 +98,7 @@ class Results:
             path.unlink(missing_ok=True)
             return
         with replacing(path) as stream:
+            # The checker takes the names for the function's own keyword, allow_pickle.
             np.savez_compressed(stream, **dict(arrays))  # type: ignore[arg-type]
 
     def _read_new_lines(self, stream: IO[bytes]) -> None:
@@ -147,6 +148,7 @@ def _locked(path: Path) -> Iterator[None]:
         if os.name == "nt":
             import msvcrt
 
+            # The module is empty to a checker on another system.
             msvcrt.locking(stream.fileno(), msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
         else:
             import fcntl

@@ -12,23 +12,25 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from prssm.foundation.arrays import AnyArray
 from prssm.gp.conditional import Conditional
+from prssm.gp.linalg import gaussian_draws
 from prssm.gp.moment_matching import match_moments
 
 
 class Window(NamedTuple):
     """The last L outputs, newest first, as one Gaussian vector."""
 
-    mean: Float[Array, " LDy"]
-    covariance: Float[Array, "LDy LDy"]
+    mean: Float[AnyArray, " LDy"]
+    covariance: Float[AnyArray, "LDy LDy"]
 
 
 class Run(NamedTuple):
     """For each step the moments of the new function values, and the window they came from."""
 
-    mean: Float[Array, "T Dy"]
-    covariance: Float[Array, "T Dy Dy"]
-    cross: Float[Array, "T LDy Dy"]  # between window and new values
+    mean: Float[AnyArray, "T Dy"]
+    covariance: Float[AnyArray, "T Dy Dy"]
+    cross: Float[AnyArray, "T LDy Dy"]  # between window and new values
     window: Window
 
 
@@ -40,13 +42,10 @@ def step_moments(
     count = new.mean.shape[0]
     kept = window.mean.shape[0] - count  # the oldest outputs leave
     mean = jnp.concatenate([new.mean, window.mean[:kept]])
-    covariance = jnp.block(
-        [
-            [new.covariance + jnp.diag(entering_var), new.cross[:kept].T],
-            [new.cross[:kept], window.covariance[:kept, :kept]],
-        ]
-    )
-    return Window(mean, covariance), Run(new.mean, new.covariance, new.cross, window)
+    cross = new.cross[:kept]
+    old = jnp.asarray(window.covariance)[:kept, :kept]
+    covariance = jnp.block([[new.covariance + jnp.diag(entering_var), cross.T], [cross, old]])
+    return Window(mean, covariance), Run(new.mean, new.covariance, new.cross, window=window)
 
 
 def step_mean(gps: Conditional, window: Window, u: Float[Array, " LDu"]) -> tuple[Window, Run]:
@@ -57,7 +56,7 @@ def step_mean(gps: Conditional, window: Window, u: Float[Array, " LDu"]) -> tupl
     variance = variance[:, 0]
     moved = jnp.concatenate([mean, window.mean[: window.mean.shape[0] - mean.shape[0]]])
     cross = jnp.zeros((window.mean.shape[0], mean.shape[0]))
-    return Window(moved, window.covariance), Run(mean, jnp.diag(variance), cross, window)
+    return Window(moved, window.covariance), Run(mean, jnp.diag(variance), cross, window=window)
 
 
 @partial(jax.jit, static_argnames="propagation")
@@ -68,8 +67,9 @@ def free_run(
     u: Float[Array, "T LDu"],
     propagation: str,
 ) -> Run:
-    """Steps over the input windows `u`. `entering_var` is the noise that each new output carries
-    into the window.
+    """Steps over the input windows `u`.
+
+    `entering_var` is the noise that each new output carries into the window.
     """
 
     def step(window: Window, u_t: Array) -> tuple[Window, Run]:
@@ -89,24 +89,12 @@ def draw_paths(
     N(m + C' S^-1 (window - mean), V - C' S^-1 C).
     """
     outputs = run.mean.shape[1]
-    window = _gaussian(np.zeros_like(start.mean), start.covariance, count, random=random)
+    window = gaussian_draws(start.covariance, count, random)
     path = np.empty((count, len(run.mean), outputs))
     for t, (mean, covariance, cross) in enumerate(zip(*run[:3], strict=True)):
         gain = np.linalg.pinv(run.window.covariance[t], rcond=1e-10, hermitian=True) @ cross
         left = covariance + np.diag(entering_var) - cross.T @ gain
-        deviation = window @ gain + _gaussian(np.zeros(outputs), left, count, random=random)
+        deviation = window @ gain + gaussian_draws(left, count, random)
         path[:, t] = mean + deviation
         window = np.concatenate([deviation, window[:, :-outputs]], axis=1)
     return path
-
-
-def _gaussian(
-    mean: np.ndarray, covariance: np.ndarray, count: int, random: np.random.Generator
-) -> np.ndarray:
-    """Draws from a Gaussian whose covariance may be singular."""
-    values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
-    return (
-        mean
-        + (random.standard_normal((count, len(mean))) * np.sqrt(np.maximum(values, 0.0)))
-        @ vectors.T
-    )

@@ -1,5 +1,6 @@
-"""GP-NARX: one-step-ahead regression on the lag window with a sparse GP (FITC), trained by marginal
-likelihood.
+"""GP-NARX: one-step-ahead regression on the lag window.
+
+A sparse GP (FITC) for each output, trained by marginal likelihood.
 """
 
 import time
@@ -26,7 +27,7 @@ from prssm.training.quasi_newton import Ascent, maximise
 from prssm.training.session import Session
 
 EVIDENCE = "log marginal likelihood"
-# random starts draw their length scales between these factors of the first start's
+# Random starts draw their length scales between these factors of the first start's.
 _WIDTHS = (0.5, 3.0)
 
 
@@ -47,13 +48,14 @@ class GPNARXConfig(LaggedConfig):
 
 
 PAPER = GPNARXConfig()
-# the paper's large-scale setting
+# The paper's large-scale setting.
 SARCOS = GPNARXConfig(inducing=400, max_points=2000, restarts=1, iterations=100)
 
 
 class GPNARX(NarxEstimator):
-    """Autoregressive GP on measured outputs: y_t = f(window) + noise, so the noise enters the next
-    windows.
+    """Autoregressive GP on measured outputs: y_t = f(window) + noise.
+
+    The window holds measurements, so the noise enters the next windows.
     """
 
     name: ClassVar[str] = "gp-narx"
@@ -155,8 +157,9 @@ def _condition(gp: FITC, x: Array, y: Array) -> Conditional:
 
 
 def ascent_log(ascents: list[list[Ascent]], seconds: float) -> TrainingLog:
-    """The searches of each restart, summed over outputs; a curve that ended early keeps its last
-    value.
+    """The searches of each restart, summed over outputs.
+
+    A curve that ended early keeps its last value.
     """
     longest = max(1, *(len(ascent.curve) for of_output in ascents for ascent in of_output))
     padded = partial(np.pad, mode="edge")

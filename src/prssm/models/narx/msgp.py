@@ -1,10 +1,10 @@
-"""MSGP (Doerr et al. 2017): a sparse GP on a noise-free lag window, trained on its own long-term
-predictions.
+"""MSGP (Doerr et al. 2017): a sparse GP trained on its own long-term predictions.
 
-From the measured outputs of the first L rows of a sub-trajectory the model runs freely by moment
-matching, and is judged by the log-density of every measurement on the way: sum_t log N(y_t; mean_t,
-var_t + sigma_y^2). The gradient goes through the whole run. The KL divergence of the function at
-the pseudo inputs from its prior keeps 100 of them from learning noise.
+Its lag window is free of noise. From the measured outputs of the first L rows of a sub-trajectory
+the model runs freely by moment matching, and is judged by the log-density of every measurement on
+the way: sum_t log N(y_t; mean_t, var_t + sigma_y^2). The gradient goes through the whole run. The
+KL divergence of the function at the pseudo inputs from its prior keeps 100 of them from learning
+noise.
 """
 
 from dataclasses import dataclass
@@ -23,6 +23,7 @@ from prssm.foundation.errors import DataError
 from prssm.foundation.options import option
 from prssm.gp.conditional import Conditional
 from prssm.gp.fitc import FITC
+from prssm.gp.kernels import squared_exponential_only
 from prssm.gp.linalg import JITTER, one_by_one
 from prssm.gp.pseudo_data import PseudoData
 from prssm.models.lagged import LaggedConfig
@@ -33,7 +34,7 @@ from prssm.training.checkpoint import fingerprint
 from prssm.training.optimise import Schedule, optimise
 from prssm.training.session import Session, Silent
 
-# of the outputs' deviation: the start must not be so sure that the first gradients explode
+# Relative to the outputs' deviation: a start that is too sure makes the first gradients explode.
 _LEAST_START_NOISE = 0.05
 
 _FINAL_RATE = 0.1  # of the learning rate, at the end of training
@@ -66,8 +67,9 @@ PAPER = MSGPConfig()
 
 
 class MultiStepModel(eqx.Module):
-    """What is trained: a pseudo data set for each output (arrays lead with the output axis) and the
-    sensor noise.
+    """What is trained: a pseudo data set for each output, and the sensor noise.
+
+    The arrays of `gp` lead with the output axis.
     """
 
     gp: PseudoData
@@ -78,8 +80,9 @@ class MultiStepModel(eqx.Module):
 
 
 class Trajectories(NamedTuple):
-    """All records laid end to end, and the rows where a sub-trajectory may start; see
-    data.windows.
+    """All records laid end to end, and the rows where a sub-trajectory may start.
+
+    data.windows says what each part holds.
     """
 
     u: Array
@@ -113,8 +116,9 @@ class LongTermObjective:
     def run_density(
         self, gps: Conditional, log_output_std: Array, data: Trajectories, start: Array
     ) -> Array:
-        """sum_t log N(y_t; mean_t, var_t + sigma_y^2) over one free run; missing outputs do not
-        count.
+        """sum_t log N(y_t; mean_t, var_t + sigma_y^2) over one free run.
+
+        Missing outputs do not count.
         """
         length = self.lags + self.horizon
         u, y, filled = (
@@ -202,12 +206,13 @@ def start_model(records: list[Record], lags: int, config: MSGPConfig) -> MultiSt
 
 @jax.jit
 def _pseudo_data(fit: FITC, x: Array, y: Array) -> PseudoData:
-    """The same posterior mean; each pseudo-point as informative as the N / P data that it stands
-    for.
+    """Pseudo data with the same posterior mean.
+
+    Each pseudo point is as informative as the N / P data that it stands for.
     """
     posterior = fit.condition(x, y)
     residual_var = jnp.mean((y - posterior(x.T)[0]) ** 2)
-    least = JITTER * jnp.exp(2.0 * fit.kernel.log_std)  # type: ignore[attr-defined]
+    least = JITTER * jnp.exp(2.0 * squared_exponential_only(fit.kernel).log_std)
     noise_var = jnp.full(len(fit.zeta), jnp.maximum(residual_var * len(fit.zeta) / len(y), least))
     targets = fit.kernel.gram(fit.zeta) @ posterior.weights + noise_var * posterior.weights
     return PseudoData(fit.kernel, fit.zeta, targets, log_noise_std=0.5 * jnp.log(noise_var))

@@ -1,5 +1,7 @@
-"""What the autoregressive methods share: the lag window, the free run from the first samples, and
-the model file.
+"""What the autoregressive methods share.
+
+The lag window, the free run from the first samples, and the model file. A new method is a subclass
+of NarxEstimator with `_learn`.
 """
 
 from abc import abstractmethod
@@ -14,7 +16,7 @@ import numpy as np
 from prssm.data.lag_windows import choose_lags, lagged
 from prssm.data.record import Record
 from prssm.gp.conditional import Conditional
-from prssm.gp.kernels import SquaredExponential
+from prssm.gp.kernels import SquaredExponential, squared_exponential_only
 from prssm.models.estimator import Estimator, Simulated
 from prssm.models.lagged import LEAST_WARMUP
 from prssm.models.narx.free_run import Run, Window, draw_paths, free_run
@@ -23,8 +25,9 @@ from prssm.training.session import Session
 
 
 class Learnt(NamedTuple):
-    """What a method learns: posteriors whose arrays lead with the output axis, and the two noises
-    (Dy,).
+    """What a method learns: posteriors and two noises.
+
+    The arrays of the posteriors lead with the output axis; the noises are (Dy,).
     """
 
     gps: Conditional
@@ -35,8 +38,9 @@ class Learnt(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NarxModel:
-    """What a fit has learnt: a posterior (arrays lead with the output axis) and what surrounds
-    it.
+    """What a fit has learnt: a posterior and what surrounds it.
+
+    The arrays of the posterior lead with the output axis.
     """
 
     gps: Conditional
@@ -48,11 +52,10 @@ class NarxModel:
 
 
 class NarxEstimator(Estimator):
-    """y_t = f(y_{t-1}..y_{t-L}, u_{t-1}..u_{t-L}) + process noise, one GP for each output on the
-    same window.
+    """y_t = f(y_{t-1}..y_{t-L}, u_{t-1}..u_{t-L}) + process noise, one GP for each output.
 
-    The window holds outputs without sensor noise; a method whose window is the measurements has no
-    sensor noise.
+    All GPs have the same window. It holds outputs without sensor noise; a method whose window is
+    the measurements has no sensor noise.
 
     A free run is given the first L samples and reproduces them; it predicts from row L on. The
     `warmup` rows after that serve only to bridge gaps among the first L. Without any measured
@@ -107,8 +110,8 @@ class NarxEstimator(Estimator):
                 model.gps,
                 jnp.asarray(process_var),
                 jax.tree.map(jnp.asarray, start),
-                jnp.asarray(lagged(u, lags)),
-                self.config.propagation,
+                u=jnp.asarray(lagged(u, lags)),
+                propagation=self.config.propagation,
             )
             run = jax.tree.map(np.asarray, run)
         std = np.sqrt(
@@ -126,8 +129,9 @@ class NarxEstimator(Estimator):
         return Simulated(np.concatenate([given, run.mean]), np.concatenate([start_std, std]), drawn)
 
     def _given_rows(self, y_start: np.ndarray, lags: int) -> tuple[np.ndarray, np.ndarray]:
-        """The first L outputs (gaps bridged) and their variance: zero, or the training spread where
-        none was measured.
+        """The first L outputs (gaps bridged) and their variance.
+
+        The variance is zero, or the training spread where no value was measured.
         """
         model = self.model_
         shape = (lags, len(model.output_std))
@@ -145,9 +149,10 @@ class NarxEstimator(Estimator):
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         model = self.model_
         gps = self.model_.gps
+        kernel = squared_exponential_only(gps.kernel)
         arrays = {
-            "log_std": gps.kernel.log_std,
-            "log_lengthscale": gps.kernel.log_lengthscale,  # type: ignore[attr-defined]
+            "log_std": kernel.log_std,
+            "log_lengthscale": kernel.log_lengthscale,
             "zeta": gps.zeta,
             "weights": gps.weights,
             "quadratic": gps.quadratic,
@@ -170,10 +175,14 @@ class NarxEstimator(Estimator):
         gps = Conditional(
             kernel, *(jnp.asarray(arrays[name]) for name in ("zeta", "weights", "quadratic"))
         )
-        surroundings = (
-            arrays[name] for name in ("process_std", "output_std", "usual_mean", "usual_std")
+        self.model_ = NarxModel(
+            gps,
+            arrays["process_std"],
+            arrays["output_std"],
+            usual_mean=arrays["usual_mean"],
+            usual_std=arrays["usual_std"],
+            lags=int(values["lags"]),
         )
-        self.model_ = NarxModel(gps, *surroundings, int(values["lags"]))
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
 
@@ -190,5 +199,5 @@ def _nothing_to_run(start: Window, outputs: int) -> Run:
         np.zeros((0, outputs)),
         np.zeros((0, outputs, outputs)),
         np.zeros((0, size, outputs)),
-        Window(np.zeros((0, size)), np.zeros((0, size, size))),
+        window=Window(np.zeros((0, size)), np.zeros((0, size, size))),
     )

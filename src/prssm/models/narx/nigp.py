@@ -1,5 +1,4 @@
-"""NIGP (McHutchon and Rasmussen 2011): noise on the inputs seen as output noise, inflated by the
-slope of the mean.
+"""NIGP (McHutchon and Rasmussen 2011): noise on the inputs, seen as more noise on the output.
 
 The window holds noisy measurements of noise-free values. To first order f(x + e) = f(x) + slope' e,
 so that a point has the noise variance sigma_y^2 + slope' Sigma_x slope, with a learnt variance for
@@ -33,13 +32,18 @@ from prssm.training.session import Session
 
 _WIDTHS = (1.0, 0.4, 2.5)  # length scales of the first search's starts, in typical distances
 _NOISE_LIMITS = (3e-4, 1.0)  # of an entry's deviation
-EACH, TIED, OUTPUTS, NONE = WINDOW_NOISES = ("each", "tied", "outputs", "none")
+EACH = "each"
+TIED = "tied"
+OUTPUTS = "outputs"
+NONE = "none"
+WINDOW_NOISES = (EACH, TIED, OUTPUTS, NONE)
 
 
 @dataclass(frozen=True)
 class NIGPConfig(LaggedConfig):
-    """Options of NIGP. What the original leaves open was chosen on training data: docs/reference-
-    methods.md.
+    """Options of NIGP.
+
+    What the original leaves open was chosen on training data: docs/reference-methods.md.
     """
 
     iterations: int = option(
@@ -86,8 +90,9 @@ class Problem(NamedTuple):
 
 
 class NIGP(NarxEstimator):
-    """Exact GP on the lag window, with learnt noise on every entry of the window; all noise is in
-    the measurements.
+    """Exact GP on the lag window, with learnt noise on every entry of the window.
+
+    All noise is in the measurements.
     """
 
     name: ClassVar[str] = "nigp"
@@ -120,8 +125,9 @@ class NIGP(NarxEstimator):
     def _climb(
         self, data: Regression, lags: int, rounds: int, session: Session
     ) -> tuple[Parameters, Problem, TrainingLog]:
-        """The exact GP first; then slopes and hyper-parameters in turn until the likelihood
-        stays.
+        """The exact GP first; then slopes and hyper-parameters in turn.
+
+        Until the likelihood stays, or the rounds are used up.
         """
         begun = time.perf_counter()
         curve = list[float]()
@@ -192,7 +198,8 @@ def evidence(parameters: Parameters, problem: Problem) -> Float[Array, ""]:
     outputs = (parameters.kernel, problem.y.T, noise_var)
     return jnp.sum(
         one_by_one(
-            lambda kernel, y, noise: exact.log_marginal(kernel, problem.x, y, noise), outputs
+            lambda kernel, y, noise: exact.log_marginal(kernel, problem.x, y, noise_var=noise),
+            outputs,
         )
     )
 
@@ -219,14 +226,15 @@ def posteriors(parameters: Parameters, problem: Problem) -> Conditional:
     noise_var = point_noise(parameters, problem)
     outputs = (parameters.kernel, problem.y.T, noise_var)
     return one_by_one(
-        lambda kernel, y, noise: exact.condition(kernel, problem.x, y, noise), outputs
+        lambda kernel, y, noise: exact.condition(kernel, problem.x, y, noise_var=noise), outputs
     )
 
 
 @jax.jit
 def _slopes(parameters: Parameters, problem: Problem) -> Float[Array, "Dy N Din"]:
-    """Slopes of the posterior means at the windows, the posterior having the noise of the slopes so
-    far.
+    """Slopes of the posterior means at the windows.
+
+    The posterior has the noise that follows from the slopes so far.
     """
     return jax.vmap(exact.mean_slopes, in_axes=(0, None))(
         posteriors(parameters, problem), problem.x
@@ -234,8 +242,9 @@ def _slopes(parameters: Parameters, problem: Problem) -> Float[Array, "Dy N Din"
 
 
 def _mixed(old: Array, new: Array) -> Array:
-    """Half way in the squares: full steps swing between a smooth function with little noise and the
-    reverse.
+    """Half way between old and new slopes, in the squares.
+
+    Full steps swing between a smooth function with little noise and the reverse.
     """
     return new if not old.any() else jnp.sqrt(0.5 * (old**2 + new**2))
 
@@ -250,9 +259,9 @@ def first_problem(data: Regression, lags: int, noise: str) -> Problem:
     return Problem(
         jnp.asarray(data.x),
         jnp.asarray(data.y),
-        jnp.zeros((outputs, *data.x.shape)),
-        jnp.asarray(own, dtype=float),
-        jnp.asarray(tied, dtype=float),
+        slopes=jnp.zeros((outputs, *data.x.shape)),
+        own=jnp.asarray(own, dtype=float),
+        tied=jnp.asarray(tied, dtype=float),
     )
 
 

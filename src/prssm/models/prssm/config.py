@@ -4,7 +4,7 @@ A.2).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, cast
 
 from prssm.data.record import Record
 from prssm.foundation.options import Options, option
@@ -184,7 +184,7 @@ class PRSSMConfig(Options):
         ),
     )
 
-    def resolved(self, records: Sequence[Record], rows: int | None = None) -> Self:
+    def resolved(self, records: Sequence[Record], rows: int | None = None) -> "ResolvedConfig":
         """With what the data decide filled in; `rows` of them in all, where these records are not
         all.
         """
@@ -200,7 +200,30 @@ class PRSSMConfig(Options):
         found = {name: value for name, value in found.items() if getattr(self, name) is None}
         if "horizon" in found:
             found["recognition_window"] = min(self.recognition_window, found["horizon"])
-        return self.replace(**found)
+        return cast(ResolvedConfig, self.replace(**found))
+
+
+if TYPE_CHECKING:
+    from prssm.dynamics.engines.choice import Engine
+    from prssm.models.prssm.elbo import Draws, Likelihood
+
+    class ResolvedConfig(PRSSMConfig):
+        """Options of which the data have decided the rest, as the type checker sees them.
+
+        No size is none, and words are the ones that are allowed.
+        """
+
+        latent_dim: int
+        inducing: int
+        horizon: int
+        iterations: int
+        folds: int
+        engine: Engine
+        draws: Draws
+        likelihood: Likelihood
+
+else:
+    ResolvedConfig = PRSSMConfig
 
 
 _LATENT_DIM = 6

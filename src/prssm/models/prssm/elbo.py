@@ -6,7 +6,7 @@ mini-batch of sub-trajectories scaled to the data set.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import equinox as eqx
 import jax
@@ -19,6 +19,7 @@ from prssm.data.windows import Windows
 from prssm.dynamics.engines.choice import Engine, conditioned
 from prssm.dynamics.sharded import sharded_rollout
 from prssm.dynamics.transition import Dynamics, Mean, Transition
+from prssm.foundation.arrays import AnyArray
 from prssm.models.prssm.emission import Emission
 from prssm.models.prssm.recognition import Recognition, kl_to_standard_normal
 from prssm.training.optimise import PerRestart
@@ -44,9 +45,9 @@ class StateSpaceModel(eqx.Module):
     transition: Transition
     emission: Emission
     recognition: Recognition | None
-    log_output_std: Float[Array, " Dy"]
+    log_output_std: Float[AnyArray, " Dy"]
     # 0: white noise, and stays 0 unless training gives it a weight
-    noise_memory: Float[Array, " Dy"]
+    noise_memory: Float[AnyArray, " Dy"]
 
     @property
     def correlation(self) -> Float[Array, " Dy"]:
@@ -70,17 +71,20 @@ class TrainingData(eqx.Module):
     compilation.
     """
 
-    u: Float[Array, "rows Du"]
-    y: Float[Array, "rows Dy"]
-    y_filled: Float[Array, "rows Dy"]
-    starts: Int[Array, " W"]
-    steps: Float[Array, ""]
+    u: Float[AnyArray, "rows Du"]
+    y: Float[AnyArray, "rows Dy"]
+    y_filled: Float[AnyArray, "rows Dy"]
+    starts: Int[AnyArray, " W"]
+    steps: Float[AnyArray, ""]
 
     @classmethod
     def of(cls, windows: Windows) -> "TrainingData":
         return cls(
-            *(jnp.asarray(a) for a in (windows.u, windows.y, windows.y_filled, windows.starts)),
-            jnp.asarray(float(windows.steps)),
+            jnp.asarray(windows.u),
+            jnp.asarray(windows.y),
+            jnp.asarray(windows.y_filled),
+            starts=jnp.asarray(windows.starts),
+            steps=jnp.asarray(float(windows.steps)),
         )
 
 
@@ -161,7 +165,8 @@ class Objective:
         """
         own: Own | None = None
         if isinstance(data, PerRestart):
-            data, own = data.own.shown.of(data.shared), data.own
+            own = cast(Own, data.own)
+            data = own.shown.of(data.shared)
         key_batch, key_noise = jax.random.split(key)
         starts, scale = self._draw(data, key_batch)
         rows = starts[:, None] + jnp.arange(self.horizon)
@@ -189,12 +194,12 @@ class Objective:
         divergence = dynamics.kl() if own is None else own.divergence(model, dynamics)
         return scale * log_likelihood - kl_weight * (scale * kl_first + divergence)
 
-    def _draw(self, data: TrainingData, key: PRNGKeyArray) -> tuple[Array, Array | float]:
+    def _draw(self, data: TrainingData, key: PRNGKeyArray) -> tuple[AnyArray, Array | float]:
         """Starts of the mini-batch, and the factor from its number of steps to the data set's."""
         if self.batch is None:
             return data.starts, 1.0
         starts = data.starts if self.drawn else jax.random.choice(key, data.starts, (self.batch,))
-        return starts, data.steps / (self.batch * self.horizon)
+        return starts, jnp.asarray(data.steps) / (self.batch * self.horizon)
 
     def _trajectories(
         self,

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from prssm.foundation.arrays import AnyArray
 from prssm.foundation.errors import OptionError
 
 
@@ -46,9 +47,9 @@ class Selector(Emission):
 class LinearEmission(Emission):
     """g(x, u) = C x + D u + offset, trained."""
 
-    states: Float[Array, "Dy Dx"]
-    inputs: Float[Array, "Dy Du"]
-    offset: Float[Array, " Dy"]
+    states: Float[AnyArray, "Dy Dx"]
+    inputs: Float[AnyArray, "Dy Du"]
+    offset: Float[AnyArray, " Dy"]
 
     def __call__(
         self, x: Float[Array, "T Dx B"], u: Float[Array, "T Du B"]
@@ -57,7 +58,7 @@ class LinearEmission(Emission):
         return seen + self.offset[:, None]
 
     def affine(self, latent_dim: int, input_dim: int) -> tuple[Array, Array]:
-        return jnp.concatenate([self.states, self.inputs], axis=1), self.offset
+        return jnp.concatenate([self.states, self.inputs], axis=1), jnp.asarray(self.offset)
 
 
 class PointwiseEmission(Emission):
@@ -95,6 +96,8 @@ def build_emission(
         return LinearEmission(
             np.eye(output_dim, latent_dim), np.zeros((output_dim, input_dim)), np.zeros(output_dim)
         )
+    if isinstance(choice, str):
+        raise OptionError(f"option emission: expected a known word or a function, got {choice!r}")
     function = choice if isinstance(choice, eqx.Module) else _Static(choice)
     shape = jax.eval_shape(function, jax.ShapeDtypeStruct((latent_dim,), jnp.float64)).shape
     if shape != (output_dim,):

@@ -4,10 +4,9 @@ recognition and elbo.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from prssm.data import windows
@@ -18,7 +17,7 @@ from prssm.data.windows import Windows
 from prssm.foundation.errors import DataError, OptionError
 from prssm.models.estimator import Estimator, Simulated
 from prssm.models.prssm.calibration import Calibration
-from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig
+from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, ResolvedConfig
 from prssm.models.prssm.fitting import Fitting
 from prssm.models.prssm.groups import groups_of, starts_of
 from prssm.models.prssm.held_out import Fold, folds_of
@@ -49,7 +48,7 @@ class PRSSM(Estimator):
     PRESETS: ClassVar = {"default": DEFAULT, "paper": PAPER}
     many_devices: ClassVar[bool] = True
     config: PRSSMConfig
-    config_: PRSSMConfig  # with what the data decided filled in
+    config_: ResolvedConfig  # with what the data decided filled in
     training_: TrainingLog
 
     @property
@@ -215,7 +214,7 @@ class PRSSM(Estimator):
         }, arrays
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        self.config_ = self.config.replace(**values["resolved"])
+        self.config_ = cast(ResolvedConfig, self.config.replace(**values["resolved"]))
         like = blank_model(self.config_, len(self.input_names_), len(self.output_names_))
         members = len(arrays["models.log_output_std"])
         leaves = [
@@ -223,7 +222,7 @@ class PRSSM(Estimator):
             for path, leaf in jax.tree_util.tree_leaves_with_path(like)
         ]
         self.mixture_ = Mixture(
-            jax.tree.unflatten(jax.tree.structure(like), leaves), self._window, self.config.draws
+            jax.tree.unflatten(jax.tree.structure(like), leaves), self._window, self.config_.draws
         )
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)

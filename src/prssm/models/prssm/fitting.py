@@ -14,7 +14,7 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.data.windows import Windows
 from prssm.models.prssm.compiled import Rows, why_not
-from prssm.models.prssm.config import PRSSMConfig
+from prssm.models.prssm.config import ResolvedConfig
 from prssm.models.prssm.elbo import Anchor, Objective, Own, StateSpaceModel, TrainingData
 from prssm.models.prssm.groups import Group
 from prssm.models.prssm.held_out import Fold
@@ -40,7 +40,7 @@ class Fitting:
 
     def __init__(
         self,
-        config: PRSSMConfig,
+        config: ResolvedConfig,
         cut: Windows,
         groups: Sequence[Group],
         *,
@@ -193,7 +193,7 @@ class Fitting:
         return PerRestart(TrainingData.of(self.cut), own)
 
 
-def schedule_of(config: PRSSMConfig, steps: int) -> Schedule:
+def schedule_of(config: ResolvedConfig, steps: int) -> Schedule:
     """The options' schedule for data of so many steps."""
     return Schedule(
         config.iterations,

@@ -82,7 +82,7 @@ class FreeRuns:
     def _run_compiled(
         self,
         one: StateSpaceModel,
-        offsets: object,
+        offsets: compiled_trainer.Offsets,
         u: np.ndarray,
         x1: np.ndarray,
         eps: np.ndarray,

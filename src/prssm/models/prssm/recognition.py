@@ -12,20 +12,22 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from prssm.foundation.arrays import AnyArray
+
 
 class Recognition(eqx.Module):
     """h = tanh(W1 s + b1); mean = W2 h + [y_1, 0], log std = W3 h + b3, where s = (y_{1:L},
     u_{1:L}).
     """
 
-    hidden_weight: Float[Array, "H S"]
-    hidden_bias: Float[Array, " H"]
-    mean_weight: Float[Array, "Dx H"]
-    log_std_weight: Float[Array, "Dx H"]
-    log_std_bias: Float[Array, " Dx"]
+    hidden_weight: Float[AnyArray, "H S"]
+    hidden_bias: Float[AnyArray, " H"]
+    mean_weight: Float[AnyArray, "Dx H"]
+    log_std_weight: Float[AnyArray, "Dx H"]
+    log_std_bias: Float[AnyArray, " Dx"]
     shown: int = eqx.field(static=True)  # how many first states are sensor readings
-    direct: Float[Array, "Dx S"] | None = None  # a linear path around the hidden layer
-    direct_bias: Float[Array, " Dx"] | None = None
+    direct: Float[AnyArray, "Dx S"] | None = None  # a linear path around the hidden layer
+    direct_bias: Float[AnyArray, " Dx"] | None = None
 
     @classmethod
     def create(

@@ -14,7 +14,7 @@ from prssm.data.record import Record
 from prssm.dynamics.transition import IdentityMean, LinearMean, Mean, Transition, ZeroMean
 from prssm.gp.kernels import KERNELS, Kernel
 from prssm.gp.sparse import DiagonalInducing, Inducing, SparseGP, WhitenedInducing
-from prssm.models.prssm.config import PRSSMConfig
+from prssm.models.prssm.config import ResolvedConfig
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import build_emission
 from prssm.models.prssm.levels import Level
@@ -31,7 +31,7 @@ class Starts:
     """
 
     def __init__(
-        self, config: PRSSMConfig, records: Sequence[Record], of_all: "Starts | None" = None
+        self, config: ResolvedConfig, records: Sequence[Record], of_all: "Starts | None" = None
     ) -> None:
         """`of_all`: the starts on all records, of which `records` are a part. They decide how
         complex a linear model may be for both: choosing anew for every part would take longer than
@@ -95,7 +95,7 @@ def stacked(trees: Sequence[Any]) -> Any:
 
 
 def random_model(
-    config: PRSSMConfig, input_dim: int, output_dim: int, rng: np.random.Generator
+    config: ResolvedConfig, input_dim: int, output_dim: int, rng: np.random.Generator
 ) -> StateSpaceModel:
     """Random start as in the paper's table: a random walk whose transition is nearly the
     identity.
@@ -127,7 +127,7 @@ def random_model(
 
 
 def linear_model(
-    config: PRSSMConfig, linear: LinearStart, rng: np.random.Generator
+    config: ResolvedConfig, linear: LinearStart, rng: np.random.Generator
 ) -> StateSpaceModel:
     """A linear model with a GP on the states and inputs that it visits."""
     linear = linear.with_spare_states(config.latent_dim, rng)
@@ -158,18 +158,18 @@ def linear_model(
     )
 
 
-def _sets(config: PRSSMConfig) -> int:
+def _sets(config: ResolvedConfig) -> int:
     """How many kernels and sets of inducing inputs there are."""
     return 1 if config.shared_inducing else config.latent_dim
 
 
-def _kernels(config: PRSSMConfig, input_dim: int) -> Kernel:
+def _kernels(config: ResolvedConfig, input_dim: int) -> Kernel:
     factory = KERNELS[config.kernel] if isinstance(config.kernel, str) else config.kernel
     one = factory(input_dim, config.signal_std, config.lengthscale)
     return jax.tree.map(lambda leaf: np.stack([leaf] * _sets(config)), one)
 
 
-def _inducing(config: PRSSMConfig, rng: np.random.Generator) -> Inducing:
+def _inducing(config: ResolvedConfig, rng: np.random.Generator) -> Inducing:
     dx = config.latent_dim
     p = config.inducing
     mean = config.z_mean_std * rng.normal(size=(dx, p))
@@ -178,14 +178,14 @@ def _inducing(config: PRSSMConfig, rng: np.random.Generator) -> Inducing:
     return DiagonalInducing(mean, np.full((dx, p), np.log(config.z_std)))
 
 
-def _mean(config: PRSSMConfig, input_dim: int) -> Mean:
+def _mean(config: ResolvedConfig, input_dim: int) -> Mean:
     dx = config.latent_dim
     if config.mean == "linear":
         return LinearMean(np.eye(dx, dx + input_dim), np.zeros(dx))
     return IdentityMean() if config.mean == "identity" else ZeroMean()
 
 
-def blank_model(config: PRSSMConfig, input_dim: int, output_dim: int) -> StateSpaceModel:
+def blank_model(config: ResolvedConfig, input_dim: int, output_dim: int) -> StateSpaceModel:
     """A model with the structure that the options ask for, to be filled from a file."""
     rng = np.random.default_rng(0)
     if config.start == "random":

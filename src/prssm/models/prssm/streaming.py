@@ -80,11 +80,14 @@ class StreamWindows:
         with double_precision():
             drawn = np.asarray(_indices(key, first, self.count, batch=self.batch))
         batches = [self._read(windows) for windows in drawn]
+        u, y, y_filled = (np.stack(arrays) for arrays in zip(*batches, strict=True))
         starts = np.broadcast_to(np.arange(self.batch) * self.horizon, (CHUNK, self.batch))
         return TrainingData(
-            *(np.stack(arrays) for arrays in zip(*batches, strict=True)),
-            starts,
-            np.full(CHUNK, float(self.stream.steps)),
+            u,
+            y,
+            y_filled,
+            starts=starts,
+            steps=np.full(CHUNK, float(self.stream.steps)),
         )
 
     def _read(self, windows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

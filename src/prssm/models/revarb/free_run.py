@@ -1,9 +1,8 @@
-"""The free run of REVARB: its state is one Gaussian vector of all hidden layers' windows, each
-newest first.
+"""The free run of REVARB: its state is one Gaussian vector of the windows of all hidden layers.
 
-With moment matching a new row joins the state with its covariance to every row of every layer, so
-that nothing is lost between layers or lags. A layer's GP reads only some places of the state; for
-the others its length scale is endless.
+Each window is newest first. With moment matching a new row joins the state with its covariance to
+every row of every layer, so that nothing is lost between layers or lags. A layer's GP reads only
+some places of the state; for the others its length scale is endless.
 """
 
 from collections.abc import Sequence
@@ -15,43 +14,36 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from prssm.foundation.arrays import AnyArray
 from prssm.gp.conditional import Conditional
-from prssm.gp.kernels import SquaredExponential
+from prssm.gp.kernels import SquaredExponential, squared_exponential_only
+from prssm.gp.linalg import gaussian_draws
 from prssm.gp.moment_matching import match_moments
 
-# log length scale of an input that does not count: its squared inverse is below double precision
+# Log length scale of an input that does not count: its squared inverse is below double precision.
 _ENDLESS = 20.0
 
 
 class State(NamedTuple):
     """All windows: layer h has the places h L Dy .. (h + 1) L Dy."""
 
-    mean: Float[Array, " S"]
-    covariance: Float[Array, "S S"]
-
-
-class Start(NamedTuple):
-    """The state at the start of a run, in NumPy."""
-
-    mean: np.ndarray
-    covariance: np.ndarray
-
-    def on_device(self) -> State:
-        return State(jnp.asarray(self.mean), jnp.asarray(self.covariance))
+    mean: Float[AnyArray, " S"]
+    covariance: Float[AnyArray, "S S"]
 
 
 class Joined(NamedTuple):
     """One layer's new function values, and how they vary with the state they came from."""
 
-    mean: Float[Array, " Dy"]
-    covariance: Float[Array, "Dy Dy"]
-    cross: Float[Array, "S Dy"]
-    before: Float[Array, "S S"]  # covariance of the state
+    mean: Float[AnyArray, " Dy"]
+    covariance: Float[AnyArray, "Dy Dy"]
+    cross: Float[AnyArray, "S Dy"]
+    before: Float[AnyArray, "S S"]  # covariance of the state
 
 
 class Steps(NamedTuple):
-    """A free run: the output of the start's newest row, then for each further row all hidden layers
-    and the output.
+    """A free run: the output of the start's newest row, then all further rows.
+
+    Each further row has values for all hidden layers and the output.
     """
 
     start: Joined
@@ -60,8 +52,9 @@ class Steps(NamedTuple):
 
 
 def embed(gps: Sequence[Conditional], lags: int) -> tuple[Conditional, ...]:
-    """Each layer's posterior as a function of the whole state (and, for the first layer, of the
-    known inputs).
+    """Each layer's posterior as a function of the whole state.
+
+    The first layer's is also a function of the known inputs.
     """
     hidden = len(gps) - 1
     window = lags * gps[0].weights.shape[0]
@@ -79,8 +72,7 @@ def embed(gps: Sequence[Conditional], lags: int) -> tuple[Conditional, ...]:
 
 
 def _spread_out(gp: Conditional, places: np.ndarray, width: int) -> Conditional:
-    kernel = gp.kernel
-    assert isinstance(kernel, SquaredExponential)
+    kernel = squared_exponential_only(gp.kernel)
     outputs, points, _ = gp.zeta.shape
     zeta = jnp.zeros((outputs, points, width)).at[:, :, places].set(gp.zeta)
     log_lengthscale = jnp.full((outputs, width), _ENDLESS).at[:, places].set(kernel.log_lengthscale)
@@ -93,7 +85,8 @@ def _spread_out(gp: Conditional, places: np.ndarray, width: int) -> Conditional:
 
 
 def _moments(gps: Conditional, state: State, known: Array) -> Joined:
-    return Joined(*match_moments(gps, state.mean, state.covariance, known=known), state.covariance)
+    new = match_moments(gps, state.mean, state.covariance, known=known)
+    return Joined(new.mean, new.covariance, new.cross, before=state.covariance)
 
 
 def _at_mean(gps: Conditional, state: State, known: Array) -> Joined:
@@ -108,8 +101,9 @@ def _at_mean(gps: Conditional, state: State, known: Array) -> Joined:
 
 
 def shift(layer: int, size: int, window: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Matrices of `state = keep state + enter new`: the layer's rows move on by one, the oldest
-    leaves.
+    """Matrices of `state = keep state + enter new`.
+
+    The rows of one layer move on by one, the oldest leaves.
     """
     begin = layer * window
     keep = np.eye(size)
@@ -121,7 +115,9 @@ def shift(layer: int, size: int, window: int, outputs: int) -> tuple[np.ndarray,
     return keep, enter
 
 
-def _advance(state: State, new: Joined, noise_var: Array, keep: Array, enter: Array) -> State:
+def _advance(
+    state: State, new: Joined, noise_var: Array, keep: np.ndarray, enter: np.ndarray
+) -> State:
     mixed = keep @ new.cross @ enter.T
     covariance = (
         keep @ state.covariance @ keep.T
@@ -148,10 +144,7 @@ def free_run(
     hidden = noise_var.shape[0]
     size = start.mean.shape[0]
     window = lags * outputs
-    moves = [
-        [jnp.asarray(matrix) for matrix in shift(h, size, window, outputs=outputs)]
-        for h in range(hidden)
-    ]
+    moves = [shift(h, size, window, outputs=outputs) for h in range(hidden)]
     join = _moments if propagation == "moment-matching" else _at_mean
 
     def step(state: State, u_t: Array) -> tuple[State, tuple]:
@@ -171,21 +164,20 @@ def free_run(
 def draw_outputs(
     steps: Steps,
     noise_var: np.ndarray,
-    start: Start,
+    start: State,
     lags: int,
     count: int,
     random: np.random.Generator,
 ) -> np.ndarray:
-    """Measured paths (count, 1 + T, Dy) whose moments are those of the run; `noise_var` has a row
-    for each layer.
+    """Measured paths (count, 1 + T, Dy) whose moments are those of the run.
 
-    The matched moments define a linear Gaussian chain: new values given the state s are N(m + C'
-    S^-1 (s - mean), V - C' S^-1 C).
+    `noise_var` has a row for each layer. The matched moments define a linear Gaussian chain: new
+    values given the state s are N(m + C' S^-1 (s - mean), V - C' S^-1 C).
     """
     outputs = noise_var.shape[1]
     size = len(start.mean)
     moves = [shift(h, size, lags * outputs, outputs=outputs) for h in range(len(steps.hidden))]
-    state = _gaussian(start.covariance, count, random)
+    state = gaussian_draws(start.covariance, count, random)
     path = [steps.start.mean + _drawn(steps.start, state, noise_var[-1], random=random)]
     for t in range(len(steps.output.mean)):
         for h, (keep, enter) in enumerate(moves):
@@ -203,13 +195,5 @@ def _drawn(
 ) -> np.ndarray:
     """Deviations of new values, noise included, given deviations of the state."""
     gain = np.linalg.pinv(joined.before, rcond=1e-10, hermitian=True) @ joined.cross
-    left = np.asarray(joined.covariance + np.diag(noise_var) - joined.cross.T @ gain)
-    return state @ gain + _gaussian(left, len(state), random)
-
-
-def _gaussian(covariance: np.ndarray, count: int, random: np.random.Generator) -> np.ndarray:
-    """Zero-mean draws; the covariance may be singular."""
-    values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
-    return (
-        random.standard_normal((count, len(values))) * np.sqrt(np.maximum(values, 0.0))
-    ) @ vectors.T
+    left = joined.covariance + np.diag(noise_var) - joined.cross.T @ gain
+    return state @ gain + gaussian_draws(left, len(state), random)

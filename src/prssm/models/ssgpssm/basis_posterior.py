@@ -1,7 +1,9 @@
-"""Bayesian regression on basis functions with the matrix-normal inverse-Wishart prior, in closed
-form.
+"""Bayesian regression on basis functions, in closed form.
 
-    target_n = A phi_n + w_n,  w ~ N(0, Q),     Q ~ IW(dof, scale),   A | Q ~ MN(0, Q, V),  V = diag(prior_var)
+The prior is the matrix-normal inverse-Wishart one:
+
+    target_n = A phi_n + w_n,   w ~ N(0, Q),
+    Q ~ IW(dof, scale),   A | Q ~ MN(0, Q, V),   V = diag(prior_var).
 
 With B = A V^(-1/2) and psi = V^(1/2) phi all is written for a unit prior, so that the tiny prior
 variances of high frequencies are multiplied and never divided by.
@@ -51,8 +53,7 @@ class WeightPosterior(eqx.Module):
     ) -> "WeightPosterior":
         std = jnp.sqrt(prior_var)
         root = jnp.linalg.cholesky(jnp.eye(len(std)) + std[:, None] * sums.phi_phi * std)
-        # root^-1 sum psi target'
-        half = solve_triangular(root, (sums.target_phi * std).T, lower=True)
+        half = solve_triangular(root, (sums.target_phi * std).T, lower=True)  # root^-1 sum psi t'
         mean = solve_triangular(root, half, lower=True, trans=1).T
         return cls(
             mean,
@@ -63,8 +64,9 @@ class WeightPosterior(eqx.Module):
         )
 
     def log_evidence(self) -> Float[Array, ""]:
-        """log p(targets) with A and Q integrated out, up to what does not depend on the prior
-        variances.
+        """log p(targets) with A and Q integrated out.
+
+        Up to what does not depend on the prior variances.
         """
         states = len(self.scale)
         volume = jnp.sum(jnp.log(jnp.diagonal(self.root)))
@@ -82,8 +84,9 @@ class WeightPosterior(eqx.Module):
 
 
 def chi_square(key: PRNGKeyArray, dof: Float[Array, " D"], most: int) -> Float[Array, " D"]:
-    """Sums of `dof` (whole numbers, at most `most`) squared normal draws: compiles in a moment, a
-    gamma sampler does not.
+    """Sums of `dof` (whole numbers, at most `most`) squared normal draws.
+
+    This compiles in a moment; a gamma sampler does not.
     """
     squares = jax.random.normal(key, (len(dof), most)) ** 2
     return jnp.sum(jnp.where(jnp.arange(most) < dof[:, None], squares, 0.0), axis=1)
@@ -97,6 +100,6 @@ def inverse_wishart_factor(
     key_diagonal, key_below = jax.random.split(key)
     diagonal = jnp.sqrt(chi_square(key_diagonal, dof - jnp.arange(size), most))
     triangle = jnp.tril(jax.random.normal(key_below, (size, size)), -1) + jnp.diag(diagonal)
-    # Z = triangle triangle' ~ W(dof, I) and scale = L L' give L Z^-1 L' = H H' with H = L
-    # triangle'^-1
+    # Z = triangle triangle' ~ W(dof, I) and scale = L L' give L Z^-1 L' = H H',
+    # with H = L triangle'^-1.
     return solve_triangular(triangle, jnp.linalg.cholesky(scale).T, lower=True).T

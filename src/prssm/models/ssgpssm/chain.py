@@ -134,11 +134,11 @@ def _chunk(
         chains, draws, total = carry
         iteration = first + offset
         now = jax.vmap(lambda one: jax.random.fold_in(one, iteration))(keys)
-        chains = jax.vmap(lambda chain, one: sweep(chain, structure, data, particles, one))(
-            chains, now
-        )
+        chains = jax.vmap(
+            lambda chain, one: sweep(chain, structure, data, particles=particles, key=one)
+        )(chains, now)
         since = iteration - first_kept
-        # out of range: not kept
+        # A slot out of range is not kept.
         slot = jnp.where((since >= 0) & (since % thinning == 0), since // thinning, room)
         draws = jax.tree.map(
             lambda kept, new: kept.at[:, slot].set(new, mode="drop"),
@@ -163,9 +163,8 @@ def _choose(state: dict[str, Any], config: SSGPSSMConfig) -> tuple[Draws, Traini
         final = np.where(alive_until < 0, curve[after].mean(axis=0), np.nan)
     if np.isnan(final).all():
         raise TrainingError(
-            f"all {len(final)} chains diverged, the last at iteration {alive_until.max()}; try a "
-            "larger "
-            f"process_std or output_std, or fewer basis functions"
+            f"all {len(final)} chains diverged, the last at iteration {alive_until.max()}; "
+            "try a larger process_std or output_std, or fewer basis functions"
         )
     kept = int(np.nanargmax(final))
     outcomes = tuple(CONVERGED if at < 0 else f"{DIVERGED} at iteration {at}" for at in alive_until)

@@ -12,8 +12,9 @@ MOST_BASIS_FUNCTIONS = 3000  # each iteration factorises a matrix of this size
 
 @dataclass(frozen=True)
 class SSGPSSMConfig(Options):
-    """The paper's defaults: K = 2000 iterations, N = 40 particles, 7 basis functions a dimension,
-    two latent states.
+    """Options of SS-GP-SSM; the defaults are the paper's.
+
+    K = 2000 iterations, N = 40 particles, 7 basis functions a dimension, two latent states.
     """
 
     latent_dim: int = option(2, "number of latent states; the first are the outputs", minimum=1)
@@ -95,7 +96,7 @@ class SSGPSSMConfig(Options):
             raise OptionError(
                 f"option n_basis_x: {product} = {size} basis functions, "
                 f"expected at most {MOST_BASIS_FUNCTIONS}; "
-                f"choose fewer a dimension (n_basis_x, n_basis_u) or fewer states"
+                "choose fewer a dimension (n_basis_x, n_basis_u) or fewer states"
             )
 
 

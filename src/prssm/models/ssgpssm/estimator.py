@@ -1,15 +1,13 @@
-"""SS-GP-SSM (Svensson and Schon 2017, A flexible state-space model for learning nonlinear dynamical
-systems): the estimator.
+"""SS-GP-SSM (Svensson and Schon 2017): the estimator.
 
-How its settings are chosen, all from scaled training data. Prior mean and start: a linear model
-fitted to the training part (as in that paper's example with real data); the basis functions learn
-the rest. Box: `box` times the largest value that an input or a state of that linear model takes.
-Kernel: one signal deviation and one length scale for each state and input, sampled along, with a
-log-normal prior around the options' values. Noises: Q and R are sampled; their priors weigh two
-samples.
+The paper is "A flexible state-space model for learning nonlinear dynamical systems". How its
+settings are chosen, all from scaled training data. Prior mean and start: a linear model fitted to
+the training part (as in that paper's example with real data); the basis functions learn the rest.
+Box: `box` times the largest value that an input or a state of that linear model takes. Kernel: one
+signal deviation and one length scale for each state and input, sampled along, with a log-normal
+prior around the options' values. Noises: Q and R are sampled; their priors weigh two samples.
 
-A free run cannot leave the numbers: the linear mean is stable and the basis functions are bounded
-everywhere.
+A free run stays finite: the linear mean is stable and the basis functions are bounded everywhere.
 """
 
 from functools import partial
@@ -36,8 +34,9 @@ from prssm.training.session import Session
 
 
 class SSGPSSM(Estimator):
-    """GP transition as an expansion in basis functions, learnt with particle Gibbs; predictions
-    average the posterior.
+    """GP transition as an expansion in basis functions, learnt with particle Gibbs.
+
+    Predictions average over models from the posterior.
     """
 
     name: ClassVar[str] = "ss-gp-ssm"
@@ -60,14 +59,17 @@ class SSGPSSM(Estimator):
         data = create_training(cut, records, config)
         starts = create_starts(structure, paths, data, config=config)
         identity = fingerprint(config, [*vars(cut).values(), [len(record) for record in records]])
-        self.draws_, self.training_ = run(starts, structure, data, config, session, identity)
+        self.draws_, self.training_ = run(
+            starts, structure, data, config=config, session=session, fingerprint=identity
+        )
         self.structure_ = structure
 
     def _simulate(
         self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
     ) -> Simulated:
-        """Trajectories with process noise, each with its own model from the posterior and a first
-        state drawn given that model and the first outputs.
+        """Trajectories with process noise, each with its own model from the posterior.
+
+        Its first state is drawn given that model and the first outputs.
         """
         count = self.config.simulation_samples if samples is None else samples
         if count < 2:
@@ -84,7 +86,7 @@ class SSGPSSM(Estimator):
         )
         outputs = states[..., : drawn.shape[-1]]
         noise_var = np.mean(np.asarray(draws.output_std) ** 2, axis=0)
-        # a run that left the numbers is told by its result, not by a warning on the way
+        # A run that is no longer finite shows in its result, not by a warning on the way.
         with np.errstate(all="ignore"):
             return Simulated(
                 mean=outputs.mean(axis=0),
@@ -132,8 +134,9 @@ _DRAWN = ("weights", "process", "output_std", "hyper")
 def create_structure(
     records: list[Record], config: SSGPSSMConfig
 ) -> tuple[Structure, list[np.ndarray]]:
-    """The linear mean, the box around where training data have been, and a first guess of each
-    record's states.
+    """The linear mean, the box of the basis, and a first guess of each record's states.
+
+    The box is around where training data have been.
     """
     mean = fit_linear_mean(records, config.latent_dim, config.seed)
     paths = []
@@ -217,13 +220,15 @@ def _free_runs(
 ) -> tuple[Array, Array]:
     """States (S, T, Dx) and drawn measurements (S, T, Dy), process noise included."""
     key_process, key_sensor = jax.random.split(key)
-    count, states, length, outputs = *x1.shape, len(u), draws.output_std.shape[1]
+    count, states = x1.shape
+    length = len(u)
+    outputs = draws.output_std.shape[1]
     eps = jax.random.normal(key_process, (length, count, states))
     w = jnp.einsum("sde,tse->tsd", jnp.linalg.cholesky(draws.process), eps)
 
     def step(x: Array, now: tuple) -> tuple[Array, Array]:
         u_t, w_t = now
-        # a batched product is far slower here
+        # A batched product is far slower here.
         f = jnp.sum(draws.weights * structure.features(x, u_t)[:, None], axis=2)
         return structure.linear(x, u_t) + f + w_t, x
 

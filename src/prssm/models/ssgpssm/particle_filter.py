@@ -1,12 +1,11 @@
-"""Conditional particle filter with ancestor sampling (Lindsten, Jordan and Schon 2014), fully
-adapted.
+"""Conditional particle filter with ancestor sampling (Lindsten, Jordan and Schon 2014).
 
     x_{t+1} = f_t(x_t) + w_t,  w ~ N(0, Q),        y_t = [I 0] x_t + e_t,  e ~ N(0, R), R diagonal
 
 One sweep maps a trajectory to another and leaves p(x_{1:T} | y_{1:T}) invariant whatever the number
-of particles. The output map is linear, so the best proposal is known in closed form: ancestors are
-chosen by p(y_t | x_{t-1}) and moved by p(x_t | x_{t-1}, y_t), a Kalman update; all particles then
-weigh the same. The original moves particles blindly.
+of particles. It is fully adapted: the output map is linear, so the best proposal is known in closed
+form. Ancestors are chosen by p(y_t | x_{t-1}) and moved by p(x_t | x_{t-1}, y_t), a Kalman update;
+all particles then weigh the same. The original moves particles blindly.
 """
 
 from collections.abc import Callable
@@ -17,7 +16,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-# (particles, what belongs to the step) -> f_t
+# (particles, what belongs to the step) -> f_t of each particle.
 StepMean = Callable[[Float[Array, "N Dx"], Any], Float[Array, "N Dx"]]
 
 
@@ -27,8 +26,9 @@ def inverse_factor(root: Float[Array, "D D"]) -> Float[Array, "D D"]:
 
 
 class Update(eqx.Module):
-    """Bayes' rule for x ~ N(m, P) and one row of outputs: all that does not depend on m. A leading
-    axis is time.
+    """Bayes' rule for x ~ N(m, P) and one row of outputs: all that does not depend on m.
+
+    A leading axis is time.
     """
 
     gain: Float[Array, "... Dx Dy"]
@@ -122,7 +122,7 @@ def sample_path(
     _, (x, ancestors, gains) = jax.lax.scan(
         move, x1, (before_last, updates, y[1:], eps[1:], uniform[1:], later)
     )
-    # the first row is free
+    # The first row of `uniform` has not been used.
     last = jnp.minimum(jnp.floor(uniform[0, 0] * particles).astype(int), particles - 1)
     path = trace_back(jnp.concatenate([x1[None], x]), ancestors, last)
     return path, first.log_predictive(innovation)[0] + jnp.sum(gains)
@@ -131,8 +131,9 @@ def sample_path(
 def _mover(
     step_mean: StepMean, whitening: Float[Array, "Dx Dx"]
 ) -> Callable[[Array, tuple], tuple[Array, tuple]]:
-    """The step of the scan over time: choose ancestors by p(y_t | x_{t-1}), move them, keep the
-    last on the reference.
+    """The step of the scan over time.
+
+    Choose ancestors by p(y_t | x_{t-1}), move them, keep the last one on the reference.
     """
 
     def move(x: Array, now: tuple) -> tuple[Array, tuple]:
@@ -142,8 +143,8 @@ def _mover(
         log_weight = update.log_predictive(innovation)
         ancestor = choose(log_weight, uniform_t)
         new = update.draw(mean[ancestor], innovation[ancestor], eps_t)
-        # its ancestor is drawn anew: p(x'_t | x_{t-1}), all x_{t-1} weighing the same
         if pinned is not None:
+            # Its ancestor is drawn anew: p(x'_t | x_{t-1}), all x_{t-1} weighing the same.
             distance = (pinned - mean) @ whitening.T
             ancestor = ancestor.at[-1].set(
                 choose(-0.5 * jnp.sum(distance**2, axis=1), uniform_t[-1:])[0]
@@ -157,7 +158,7 @@ def _mover(
 def choose(log_weight: Float[Array, " N"], uniform: Float[Array, " K"]) -> Int[Array, " K"]:
     """Indices drawn with probabilities proportional to the weights (multinomial, by inversion)."""
     count = len(log_weight)
-    # for few particles faster than a cumulative sum
+    # For few particles a product is faster than a cumulative sum.
     cumulative = jnp.tri(count) @ jax.nn.softmax(log_weight)
     below = cumulative[None, :] < uniform[:, None] * cumulative[-1]
     return jnp.minimum(jnp.sum(below, axis=1), count - 1)
@@ -166,8 +167,9 @@ def choose(log_weight: Float[Array, " N"], uniform: Float[Array, " K"]) -> Int[A
 def trace_back(
     x: Float[Array, "T N Dx"], ancestors: Int[Array, "T-1 N"], last: Int[Array, ""]
 ) -> Float[Array, "T Dx"]:
-    """The path that ends in particle `last`; `ancestors[t, i]` is the index at t of what became
-    particle i at t + 1.
+    """The path that ends in particle `last`.
+
+    `ancestors[t, i]` is the index at t of what became particle i at t + 1.
     """
 
     def back(index: Array, row: Array) -> tuple[Array, Array]:

@@ -1,7 +1,9 @@
-"""One iteration of particle Gibbs for SS-GP-SSM (Svensson and Schon 2017): states, hyper-
-parameters, weights, noises.
+"""One iteration of particle Gibbs for SS-GP-SSM (Svensson and Schon 2017).
 
-    x_{t+1} = F x_t + G u_t + A phi(x_t, u_t) + w_t,  w ~ N(0, Q),      y_t = [I 0] x_t + e_t,  e ~ N(0, R)
+It draws states, hyper-parameters, weights and noises of
+
+    x_{t+1} = F x_t + G u_t + A phi(x_t, u_t) + w_t,  w ~ N(0, Q),
+    y_t = [I 0] x_t + e_t,  e ~ N(0, R).
 """
 
 import equinox as eqx
@@ -14,10 +16,9 @@ from prssm.models.ssgpssm.basis_posterior import Statistics, WeightPosterior, ch
 from prssm.models.ssgpssm.particle_filter import Noise, StepMean, sample_path
 
 _PROPOSAL_STD = 0.15  # random walk of the logarithms of signal deviation and length scales
-# of those logarithms
-_SIGNAL_PRIOR_STD = 1.0
-_LENGTHSCALE_PRIOR_STD = 0.5
-# how many samples the prior of a sensor noise, or of the process noise beyond the least, weighs
+_SIGNAL_PRIOR_STD = 1.0  # of the logarithm of the signal deviation
+_LENGTHSCALE_PRIOR_STD = 0.5  # of the logarithm of a length scale
+# How many samples the prior of a sensor noise, or of the process noise beyond the least, weighs.
 _PRIOR_SAMPLES = 2.0
 
 
@@ -34,8 +35,9 @@ class Structure(eqx.Module):
         return self.state_basis.size * self.input_basis.size
 
     def frequencies(self) -> Float[Array, "M D"]:
-        """Of all products of a state function and an input function, the input's running
-        fastest.
+        """Frequencies of all products of a state function and an input function.
+
+        The input's run fastest.
         """
         x = self.state_basis.frequencies()
         u = self.input_basis.frequencies()
@@ -54,8 +56,9 @@ class Structure(eqx.Module):
     def along(
         self, weights: Float[Array, "Dx M"], u: Float[Array, "T Du"]
     ) -> tuple[StepMean, tuple]:
-        """The mean step and what it needs at each time: the input's part is summed once, not for
-        each particle.
+        """The mean step and what it needs at each time.
+
+        The input's part is summed once, not for each particle.
         """
         known = self.input_basis(u)
         by_state = jnp.einsum(
@@ -100,8 +103,9 @@ def noise_of(process: Array, output_std: Array) -> Noise:
 def sweep(
     chain: Chain, structure: Structure, data: Training, particles: int, key: PRNGKeyArray
 ) -> Chain:
-    """One iteration: every unknown drawn given all others (the weights and Q integrated out for the
-    hyper-parameters).
+    """One iteration: every unknown drawn given all others.
+
+    The weights and Q are integrated out for the hyper-parameters.
     """
     key_path, key_hyper, key_weights, key_noise = jax.random.split(key, 4)
     path, log_likelihood = _draw_paths(chain, structure, data, particles=particles, key=key_path)
@@ -114,7 +118,12 @@ def sweep(
     most = data.valid.size + target.shape[-1] + int(_PRIOR_SAMPLES)
     weights, process = posterior.sample(key_weights, most)
     return Chain(
-        path, weights, process, _draw_output_std(path, data, key_noise), hyper, log_likelihood
+        path,
+        weights,
+        process,
+        output_std=_draw_output_std(path, data, key_noise),
+        hyper=hyper,
+        log_likelihood=log_likelihood,
     )
 
 
@@ -144,7 +153,10 @@ def weight_posterior(
         structure.frequencies(), jnp.exp(hyper[0]), jnp.exp(hyper[1:])
     )
     return WeightPosterior.create(
-        sums, prior_var, states + _PRIOR_SAMPLES, data.process_var * jnp.eye(states)
+        sums,
+        prior_var,
+        dof=states + _PRIOR_SAMPLES,
+        scale=data.process_var * jnp.eye(states),
     )
 
 

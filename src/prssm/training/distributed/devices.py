@@ -1,8 +1,8 @@
-"""One training run on many devices: parameters are everywhere, trajectories are split between the
-devices.
+"""One training run on many devices.
 
-All devices form one axis. Random numbers do not depend on how an array is split, so a run on any
-number of devices is the same run up to rounding.
+Parameters are everywhere, trajectories are split between the devices. All devices form one axis.
+Random numbers do not depend on how an array is split, so a run on any number of devices is the same
+run up to rounding.
 """
 
 from typing import Any
@@ -19,8 +19,9 @@ Devices = int | str | None  # how many, 'auto' for all, None for one without any
 
 
 def mesh_of(devices: Devices) -> Mesh | None:
-    """The devices that take part, the same number of every process; None where there is nothing to
-    split.
+    """The devices that take part, the same number of every process.
+
+    None where there is nothing to split.
     """
     if devices is None and store.count() == 1:
         return None

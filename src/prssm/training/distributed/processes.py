@@ -32,10 +32,10 @@ _exchange = itertools.count()  # every process makes the same exchanges in the s
 def join(
     coordinator: str = "auto", processes: int | None = None, process: int | None = None
 ) -> None:
-    """Become one of the processes of a run; `auto` takes what is not given from SLURM, Open MPI or
-    another scheduler.
+    """Become one of the processes of a run.
 
-    Returns when all are there and all have the same versions of prssm and JAX.
+    `auto` takes what is not given from SLURM, Open MPI or another scheduler. Returns when all are
+    there and all have the same versions of prssm and JAX.
     """
     _check_words(coordinator, processes, process)
     # JAX's own handler of SIGTERM would keep ours from saving the run.
@@ -91,9 +91,8 @@ def agree(what: str, text: str) -> None:
     for process, other in enumerate(texts):
         if other != texts[0]:
             raise ProcessError(
-                f"{what}: expected the same in all processes, got {other[:60]!r} in process "
-                f"{process} and "
-                f"{texts[0][:60]!r} in process 0"
+                f"{what}: expected the same in all processes, "
+                f"got {other[:60]!r} in process {process} and {texts[0][:60]!r} in process 0"
             )
 
 
@@ -147,7 +146,9 @@ def _last_words() -> str | None:
 
 
 def _transport_words(error: BaseException) -> str:
-    """'UNKNOWN: Gloo all-reduce failed: [path/pair.cc:547] Connection closed ..' -> 'Connection
-    closed ..'
+    """What the transport itself said, without its own places.
+
+    'UNKNOWN: Gloo all-reduce failed: [path/pair.cc:547] Connection closed ..' gives 'Connection
+    closed ..'.
     """
     return re.split(r"\.cc:\d+\] ", store.first_line(error))[-1]

@@ -1,11 +1,14 @@
-"""What the processes of a run tell each other outside of computations: small texts in the
-coordinator's store.
+"""What the processes of a run tell each other outside of computations.
+
+Small texts in the coordinator's store.
 """
+
+from typing import Any
 
 import jax
 from jax._src.distributed import global_state  # JAX has no public name for its key-value store
 
-# what JAX raises when the store, which process 0 holds, does not answer
+# What JAX raises when the store, which process 0 holds, does not answer.
 GONE = (ValueError, RuntimeError)
 
 
@@ -24,21 +27,27 @@ def leads() -> bool:
 
 
 def put(key: str, text: str) -> None:
-    global_state.client.key_value_set(f"prssm/{key}", text, allow_overwrite=True)
+    """Leave a text for all processes; it replaces what was there."""
+    _client().key_value_set(f"prssm/{key}", text, allow_overwrite=True)
 
 
 def get(key: str, wait_seconds: float = 0.0) -> str | None:
     """The text under a key, or None where there is none (yet)."""
     try:
         if wait_seconds:
-            return global_state.client.blocking_key_value_get(
-                f"prssm/{key}", int(1000 * wait_seconds)
-            )
-        return global_state.client.key_value_try_get(f"prssm/{key}")
+            return _client().blocking_key_value_get(f"prssm/{key}", int(1000 * wait_seconds))
+        return _client().key_value_try_get(f"prssm/{key}")
     except GONE as error:
         if "NOT_FOUND" in str(error) or "DEADLINE_EXCEEDED" in str(error):
             return None
         raise
+
+
+def _client() -> Any:
+    """JAX's connection to the store, for which it has no public type."""
+    if global_state.client is None:
+        raise RuntimeError("this process has not joined a run")
+    return global_state.client
 
 
 def say_last_words(line: str) -> None:

@@ -1,5 +1,4 @@
-"""The processes of a run watch each other, so that a loss is noticed while the run can still be
-saved.
+"""The processes of a run watch each other, so that a loss is noticed while the run can be saved.
 
 A killed process breaks its connections, and the computation with it ends in an error at once. One
 that hangs, that a network no longer reaches or that leaves for a reason of its own would let the
@@ -39,8 +38,9 @@ def stop() -> None:
 
 @contextmanager
 def rescued_by(rescue: Rescue) -> Iterator[None]:
-    """While inside, a loss leads to `rescue`, which saves the run and gives the line with which the
-    process ends.
+    """While inside, a loss leads to `rescue`.
+
+    It saves the run and gives the line with which the process ends.
     """
     _rescues.append(rescue)
     try:
@@ -50,8 +50,9 @@ def rescued_by(rescue: Rescue) -> Iterator[None]:
 
 
 def leave(line: str, code: int) -> None:
-    """End a process that cannot go on, with one line for the user and the others; nothing where it
-    works alone.
+    """End a process that cannot go on, with one line for the user and the other processes.
+
+    Does nothing where the process works alone.
     """
     if store.count() > 1:
         _end(line, code)
@@ -60,7 +61,8 @@ def leave(line: str, code: int) -> None:
 def _watch() -> None:
     beat = 0
     begun = time.monotonic()
-    seen = dict.fromkeys(range(1, store.count()), (None, begun)) if store.leads() else {}
+    others = range(1, store.count()) if store.leads() else ()
+    seen: dict[int, tuple[str | None, float]] = {process: (None, begun) for process in others}
     while not _over.wait(BEAT_SECONDS):
         beat += 1
         try:

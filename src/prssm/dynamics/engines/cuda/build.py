@@ -1,9 +1,8 @@
-"""Compiles the CUDA engine for NVIDIA GPUs: `python -m prssm.dynamics.engines.cuda.build`, on the
-machine with the GPU.
+"""Compiles the CUDA engine: `python -m prssm.dynamics.engines.cuda.build`, where the GPU is.
 
 Extra words go to the compiler; on a machine without a GPU say for which one, as in `-arch=sm_90`.
-The same sources can be compiled for the CPU (`emulated`), where they run slowly: that is how they
-are tested without a GPU.
+The same sources can be compiled for the CPU (`build_emulated`), where they run slowly: that is how
+they are tested without a GPU.
 """
 
 import hashlib
@@ -24,7 +23,7 @@ FLAGS = (
     "-fPIC",
     "--cudart",
     "static",
-    # in single precision right but for the last bit, and much shorter
+    # Single precision is then right but for the last bit, and the code is much shorter.
     "-prec-div=false",
     "-prec-sqrt=false",
 )
@@ -41,8 +40,9 @@ EMULATED_FLAGS = (
 
 
 def library_path() -> Path:
-    """Where the library for exactly these sources lies, if it was built: an older one is never
-    taken for it.
+    """Where the library for exactly these sources lies, if it was built.
+
+    An older library has another name and is never taken for it.
     """
     sources = sorted([*HERE.glob("*.h"), *HERE.glob("*.cu")])
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources))
@@ -62,8 +62,9 @@ def cuda_compiler() -> str | None:
 
 
 def build(extra: tuple[str, ...] = ()) -> Path:
-    """Compile for the GPU of this machine, or as `extra` says; the library of older sources is
-    removed.
+    """Compile for the GPU of this machine, or as `extra` says.
+
+    The library of older sources is removed.
     """
     nvcc = cuda_compiler()
     if nvcc is None:

@@ -74,7 +74,7 @@ def _backward(saved: tuple[Arrays, Array], g_states: Array) -> tuple[Arrays]:
     shape = Shape.of(arrays)
     g, deviation, sums, g_own_mean = _adjoint(arrays, shape, states, g_states=g_states)
     sums = jnp.sum(sums, axis=0, dtype=arrays.zeta.dtype)
-    # nothing follows x_T
+    # The last noise moves nothing: no state follows x_T.
     g_eps = jnp.concatenate([deviation * g[1:, : shape.dx], jnp.zeros_like(arrays.eps[:1])])
     gradients = parameter_gradients(arrays, shape, sums, g_own_mean=jnp.sum(g_own_mean, axis=0))
     return (gradients._replace(x1=g[0, : shape.dx], u=g[:, shape.dx :], eps=g_eps),)
@@ -86,8 +86,10 @@ _run.defvjp(_forward, _backward)
 def _adjoint(
     arrays: Arrays, shape: Shape, states: Array, g_states: Array
 ) -> tuple[Array, Array, Array, Array]:
-    """Cotangents of all states and inputs, deviations, and sums over points: in slices, and for
-    each trajectory's mean.
+    """Cotangents of all states and inputs, deviations, and sums over all points.
+
+    The sums are in slices; the last result is for the mean of each trajectory, where it has its
+    own.
     """
     dx = shape.dx
     din = shape.din
@@ -121,7 +123,7 @@ def _adjoint(
 def _library_function(
     name: str, results: jax.ShapeDtypeStruct | list[jax.ShapeDtypeStruct]
 ) -> Callable:
-    """Under vmap all arrays get an axis of models in front."""
+    """A function of the library; under vmap all arrays get an axis of models in front."""
     return jax.ffi.ffi_call(name, results, vmap_method="broadcast_all")
 
 

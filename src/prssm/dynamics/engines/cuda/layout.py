@@ -67,8 +67,9 @@ class Shape(NamedTuple):
 
 
 def laid_out(arrays: Arrays, shape: Shape) -> tuple[Array, ...]:
-    """The parameters in the order of `Given` in arrays.h, matrices padded and as `Matrix` and
-    `Triangle` there.
+    """The parameters in the order of `Given` in arrays.h.
+
+    Matrices are padded and laid out as `Matrix` and `Triangle` there.
     """
     points = 4 * shape.tiles
     columns = 4 * shape.quads
@@ -120,8 +121,9 @@ def _triangle(matrices: Float[Array, "Dx P P"], upper: bool) -> Float[Array, "Dx
 def parameter_gradients(
     arrays: Arrays, shape: Shape, sums: Float[Array, "Dx size"], g_own_mean: Array
 ) -> Arrays:
-    """Gradients of the parameters from the kernels' sums over all points; docs/adjoint.md has the
-    formulas.
+    """Gradients of the parameters from the kernels' sums over all points.
+
+    docs/adjoint.md has the formulas.
     """
     dx = shape.dx
     points = shape.points
@@ -131,7 +133,7 @@ def parameter_gradients(
     spread, mean, affine, white, inputs = jnp.split(tiles, np.cumsum(shape.products)[:-1], axis=1)
     inputs = jnp.swapaxes(inputs.reshape(dx, shape.tiles, shape.quads, 4, 4), 2, 3)
     inputs = inputs.reshape(dx, 4 * shape.tiles, 4 * shape.quads)[:, :points]
-    # sums of w_p and of w_p xu_i
+    # Sums of w_p and of w_p xu_i.
     w = inputs[:, :, din, None]
     w_xu = inputs[:, :, :din]
     affine = affine[:, :, 0].reshape(dx, -1)

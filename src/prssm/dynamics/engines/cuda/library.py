@@ -32,14 +32,14 @@ def description() -> str:
 def slice_trajectories(
     dx: int, du: int, points: int, spread: bool, own_mean: bool, number_size: int
 ) -> int:
-    """Of how many trajectories gradients are summed together; 0 where the GPU's shared memory is
-    too small.
+    """The number of trajectories whose gradients are summed together.
+
+    0 where the GPU's shared memory is too small.
     """
-    return int(
-        load(build.library_path()).prssm_slice_trajectories(
-            dx, du, points, spread, own_mean, number_size
-        )
-    )
+    library = load(build.library_path())
+    if isinstance(library, str):
+        raise RuntimeError(f"the CUDA library is {library}")
+    return int(library.prssm_slice_trajectories(dx, du, points, spread, own_mean, number_size))
 
 
 def can_whiten(points: int) -> bool:
@@ -53,7 +53,10 @@ def load(path: Path, platform: str = "CUDA") -> ctypes.CDLL | str:
     """The library, with its functions registered in JAX, or why there is none."""
     if not path.is_file():
         if build.cuda_compiler() is None:
-            return "not built, no CUDA compiler found (looked for nvcc, the variables NVCC and CUDA_HOME)"
+            return (
+                "not built, no CUDA compiler found (looked for nvcc, the variables NVCC and "
+                "CUDA_HOME)"
+            )
         return "not built; python -m prssm.dynamics.engines.cuda.build builds it"
     try:
         library = ctypes.CDLL(str(path))

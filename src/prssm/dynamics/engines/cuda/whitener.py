@@ -1,8 +1,7 @@
-"""Cholesky factors and their inverses by the CUDA library, where matrices are small, as inducing
-points' are.
+"""Cholesky factors and their inverses by the CUDA library, for small matrices.
 
-The general libraries need a dozen launches for them, which XLA cannot record into a graph; this is
-one, and it can.
+Those of inducing points are small. The general libraries need a dozen launches for them, which XLA
+cannot record into a graph; this is one launch, and XLA can.
 """
 
 import jax

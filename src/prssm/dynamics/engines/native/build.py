@@ -1,9 +1,8 @@
-"""Compiles the native engine: `python -m prssm.dynamics.engines.native.build`, or by the package's
-own build (hatch_build.py).
+"""Compiles the native engine: `python -m prssm.dynamics.engines.native.build`.
 
-Only the standard library is used, because the package's build runs this file where nothing is
-installed yet. The kernel is compiled for each kind of processor and the right copy is chosen when
-it runs, so a wheel suits all machines of a platform.
+The package's own build (hatch_build.py) runs this file where nothing is installed yet, so only the
+standard library is used. The kernel is compiled for each kind of processor and the right copy is
+chosen when it runs, so a wheel suits all machines of a platform.
 """
 
 import hashlib
@@ -32,8 +31,9 @@ class BuildError(Exception):
 
 
 def library_path() -> Path:
-    """Where the library for exactly these sources lies, if it was built: an older one is never
-    taken for it.
+    """Where the library for exactly these sources lies, if it was built.
+
+    An older library has another name and is never taken for it.
     """
     sources = sorted([*HERE.glob("*.h"), *HERE.glob("*.cc")])
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources))
@@ -70,8 +70,9 @@ def interface_version() -> tuple[int, int]:
 
 
 def build(extra: tuple[str, ...] = ()) -> Path:
-    """Compile and link; the library of older sources is removed. `extra` flags are for
-    sanitizers.
+    """Compile and link; the library of older sources is removed.
+
+    `extra` flags are for sanitizers.
     """
     command = compiler()
     if command is None:

@@ -5,12 +5,16 @@ they are, the library rounds the whitened form, in which every number is of orde
 """
 
 import jax
+from jax.custom_derivatives import CustomVJPPrimal
 from jaxtyping import Array, Float
 
-from prssm.dynamics.engines.arrays import Arrays, arrays_of, not_compiled
+from prssm.dynamics.engines.arrays import Arrays, ForEachArray, arrays_of, not_compiled
 from prssm.dynamics.engines.native import library
 from prssm.dynamics.engines.platform import platform as _platform
 from prssm.dynamics.transition import Dynamics
+
+# Under vmap the arrays get one axis in front, of length one where all models share them.
+_UNDER_VMAP = "expand_dims"
 
 
 def why_not(dynamics: Dynamics) -> str | None:
@@ -34,12 +38,14 @@ def native_rollout(
 
 @jax.custom_vjp
 def _run(arrays: Arrays) -> Array:
-    return _call(library.FORWARD, jax.ShapeDtypeStruct(arrays.eps.shape, arrays.eps.dtype), arrays)
+    states = jax.ShapeDtypeStruct(arrays.eps.shape, arrays.eps.dtype)
+    return jax.ffi.ffi_call(library.FORWARD, states, vmap_method=_UNDER_VMAP)(*arrays)
 
 
-def _forward(arrays: Arrays) -> tuple[Array, tuple]:
-    """The trajectories; `wanted` is part of the tree's structure, so that it is known when the
-    gradient is traced.
+def _forward(arrays: ForEachArray[CustomVJPPrimal]) -> tuple[Array, tuple]:
+    """The trajectories, and what the gradient needs.
+
+    `wanted` is part of the tree's structure, so that it is known when the gradient is traced.
     """
     wanted = () if arrays.u.perturbed or arrays.eps.perturbed else None
     values = Arrays(*(array.value for array in arrays))
@@ -47,22 +53,19 @@ def _forward(arrays: Arrays) -> tuple[Array, tuple]:
     return states, (values, states, wanted)
 
 
-def _backward(saved: tuple, g_states: Array) -> tuple[Arrays]:
-    """Gradients of all arrays; those of inputs and noise are computed only where somebody asks for
-    them.
+def _backward(saved: tuple, g_states: Array) -> tuple[ForEachArray[Array | None]]:
+    """Gradients of all arrays.
+
+    Those of inputs and noise are computed only where somebody asks for them.
     """
     arrays, states, wanted = saved
-    results = Arrays(*(jax.ShapeDtypeStruct(array.shape, array.dtype) for array in arrays))
+    results = ForEachArray(*(jax.ShapeDtypeStruct(array.shape, array.dtype) for array in arrays))
     if wanted is None:
         nothing = jax.ShapeDtypeStruct((0,), states.dtype)
         results = results._replace(u=nothing, eps=nothing)
-    gradients = Arrays(*_call(library.BACKWARD, results, (states, *arrays[1:], g_states)))
+    call = jax.ffi.ffi_call(library.BACKWARD, results, vmap_method=_UNDER_VMAP)
+    gradients = ForEachArray[Array | None](*call(states, *arrays[1:], g_states))
     return (gradients if wanted is not None else gradients._replace(u=None, eps=None),)
 
 
 _run.defvjp(_forward, _backward, symbolic_zeros=True)
-
-
-def _call(name: str, results: jax.ShapeDtypeStruct | Arrays, arrays: tuple) -> Array | Arrays:
-    """Under vmap the arrays get one axis in front, of length one where all models share them."""
-    return jax.ffi.ffi_call(name, results, vmap_method="expand_dims")(*arrays)

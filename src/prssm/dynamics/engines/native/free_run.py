@@ -1,4 +1,7 @@
-"""Free runs of one PR-SSM in the native library, without JAX: nothing is compiled for a new length."""
+"""Free runs of one PR-SSM in the native library, without JAX.
+
+Nothing is compiled for a new length.
+"""
 
 import ctypes
 
@@ -19,9 +22,10 @@ def free_run(
     eps: np.ndarray,
     noise: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """States (T, Dx, B) and noise-free outputs (T, Dy, B) from first states x1 (Dx, B), in the precision of `eps`.
+    """States (T, Dx, B) and noise-free outputs (T, Dy, B) from first states x1 (Dx, B).
 
-    `u` is (T, Du), `eps` (T, Dx, B); `noise` (Dx, P, B) draws a function for each trajectory where it keeps one.
+    In the precision of `eps`, which is (T, Dx, B); `u` is (T, Du). `noise` (Dx, P, B) draws a
+    function for each trajectory where it keeps one.
     """
     kind = eps.dtype
     states = np.empty(eps.shape, kind)

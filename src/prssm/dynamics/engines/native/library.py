@@ -30,21 +30,23 @@ def loaded() -> ctypes.CDLL:
 
 
 def description() -> str:
-    """For `prssm info`: built by which compiler, for which processor, on how many threads; or why
-    not.
-    """
+    """What `prssm info` says: which compiler, which processor, how many threads; or why not."""
     library = _load(build.library_path())
     if isinstance(library, str):
         return f"not available, JAX computes instead: {library}"
     compiler, variant = (
         getattr(library, name)().decode() for name in ("prssm_compiler", "prssm_variant")
     )
-    return f"built by {compiler}, running as {variant} on {threads()} threads (PRSSM_THREADS changes it)"
+    return (
+        f"built by {compiler}, running as {variant} on {threads()} threads "
+        "(PRSSM_THREADS changes it)"
+    )
 
 
 def threads() -> int:
-    """How many threads a rollout uses: the variable PRSSM_THREADS, else the processor cores of this
-    process.
+    """How many threads a rollout uses.
+
+    The variable PRSSM_THREADS says it, else all processor cores of this process.
     """
     asked = os.environ.get("PRSSM_THREADS")
     if asked is None:
@@ -63,7 +65,8 @@ def _load(path: Path) -> ctypes.CDLL | str:
     """The library, with its functions registered in JAX, or why there is none."""
     if not path.is_file():
         if build.compiler() is None:
-            return f"not built, no C++ compiler found (looked for {', '.join(build.COMPILERS)} and the variable CXX)"
+            looked_for = f"{', '.join(build.COMPILERS)} and the variable CXX"
+            return f"not built, no C++ compiler found (looked for {looked_for})"
         return "not built; python -m prssm.dynamics.engines.native.build builds it"
     try:
         library = ctypes.CDLL(str(path))
@@ -76,9 +79,10 @@ def _load(path: Path) -> ctypes.CDLL | str:
             jax.ffi.register_ffi_target(
                 name, jax.ffi.pycapsule(getattr(library, name)), platform="cpu"
             )
-    # whatever it is, JAX's own adjoint does the work, and `prssm info` tells
     except Exception as error:
+        # Whatever it is, JAX's own adjoint does the work, and `prssm info` tells.
         return f"does not load: {str(error).splitlines()[0]}; {_ANEW}"
-    library.prssm_compiler.restype = library.prssm_variant.restype = ctypes.c_char_p
+    library.prssm_compiler.restype = ctypes.c_char_p
+    library.prssm_variant.restype = ctypes.c_char_p
     library.prssm_objective.restype = ctypes.c_double
     return library

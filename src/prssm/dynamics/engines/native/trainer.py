@@ -1,7 +1,8 @@
 """Whole iterations of the training of PR-SSM in the native library, without JAX.
 
-The caller gives every array of every restart as one row of a matrix (see `Offsets` for their names), the data, and the
-random numbers of the iterations; `advance` trains in place. `layout.h` and `training.cc` are the other side of this.
+The caller gives every array of every restart as one row of a matrix (see `Offsets` for their
+names), the data, and the random numbers of the iterations; `advance` trains in place. `layout.h`
+and `training.cc` are the other side of this.
 """
 
 import ctypes
@@ -89,7 +90,10 @@ def _address(value: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """All that training does not change: data, what each restart is shown of them, and what it costs to leave its start."""
+    """All that training does not change.
+
+    Data, what each restart is shown of them, and what it costs to leave its start.
+    """
 
     sizes: Sizes
     offsets: Offsets
@@ -137,9 +141,10 @@ def _arguments(problem: Problem, moving: Moving, draws: Draws) -> tuple:
 def advance(
     problem: Problem, moving: Moving, draws: Draws, *, schedule: tuple, first: int
 ) -> np.ndarray:
-    """Train all restarts for as many iterations as there are draws; the mean objective of each, NaN where it was lost.
+    """Train all restarts for as many iterations as there are draws, and give their mean objectives.
 
-    `schedule` is (iterations, learning rate, final rate, iterations of the KL's warm-up, largest gradient).
+    The objective is NaN where a restart was lost. `schedule` is (iterations, learning rate, final
+    rate, iterations of the KL's warm-up, largest gradient).
     """
     values = np.zeros(len(moving.theta))
     data, restarts, numbers = _arguments(problem, moving, draws)
@@ -161,7 +166,10 @@ def advance(
 def value_and_gradient(
     problem: Problem, moving: Moving, draws: Draws, *, restart: int, kl_weight: float
 ) -> tuple[float, np.ndarray]:
-    """The objective of one restart at the first of the draws, with its gradient; nothing is trained."""
+    """The objective of one restart at the first of the draws, with its gradient.
+
+    Nothing is trained.
+    """
     gradient = np.zeros(moving.theta.shape[1])
     data, restarts, numbers = _arguments(problem, moving, draws)
     value = library.loaded().prssm_objective(

@@ -5,7 +5,8 @@ For one state a call of compiled JAX code costs more than the arithmetic in it. 
 xu; xu^2] for the squared-exponential kernel, and F = [m'W; W; V'W] for each latent dimension, a
 step is
 
-    [f; a; c] = F k,    mean = A xu + b + f,    variance = max(s^2 - a'a, 0) + c'c + process variance,    y = C xu + c_0.
+    [f; a; c] = F k,    mean = A xu + b + f,
+    variance = max(s^2 - a'a, 0) + c'c + process variance,    y = C xu + c_0.
 """
 
 from typing import Self
@@ -14,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from prssm.dynamics.transition import Dynamics
-from prssm.gp.kernels import SquaredExponential
+from prssm.gp.kernels import SquaredExponential, squared_exponential_only
 from prssm.models.prssm.emission import Emission
 
 Array = np.ndarray
@@ -28,10 +29,12 @@ class PlainStep:
     def __init__(self, dynamics: Dynamics, mean: tuple, emission: tuple) -> None:
         gp = dynamics.unshared().gp
         white, m, spread = (np.asarray(part, np.float64) for part in (gp.white, gp.mean, gp.spread))
-        variance = np.exp(2.0 * np.asarray(gp.kernel.log_std, np.float64))
-        self._states, self._points, _ = gp.zeta.shape
+        kernel = squared_exponential_only(gp.kernel)
+        variance = np.exp(2.0 * np.asarray(kernel.log_std, np.float64))
+        self._states = len(gp.zeta)
+        self._points = gp.zeta.shape[1]
         self._exponent = _exponent(
-            variance, np.asarray(gp.kernel.log_lengthscale), np.asarray(gp.zeta)
+            variance, np.asarray(kernel.log_lengthscale), np.asarray(gp.zeta)
         )
         self._factors = np.concatenate(
             [m[:, None] @ white, white, np.swapaxes(spread, 1, 2) @ white], axis=1
@@ -53,10 +56,9 @@ class PlainStep:
         sizes = len(dynamics.process_var), input_dim
         mean = dynamics.mean.affine(*sizes)
         seen = emission.affine(*sizes)
-        known = (
-            type(dynamics.gp.kernel) is SquaredExponential and mean is not None and seen is not None
-        )
-        return cls(dynamics, mean, seen) if known else None
+        if type(dynamics.gp.kernel) is not SquaredExponential or mean is None or seen is None:
+            return None
+        return cls(dynamics, mean, seen)
 
     def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> Stepped:
         xu = np.concatenate([x, u])

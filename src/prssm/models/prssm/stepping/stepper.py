@@ -111,13 +111,13 @@ def _compiled(dynamics: Dynamics, emission: Emission) -> Callable[[Array, Array]
     """
 
     @jax.jit
-    def step(x: Array, u: Array) -> tuple:
+    def step(x: jax.Array, u: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
         mean, variance = dynamics(x, u)
         return mean, jnp.sqrt(variance), emission(x[None], u[None])[0]
 
     def call(x: Array, u: Array) -> Stepped:
         with double_precision():
-            mean, std, output = step(x, u)
+            mean, std, output = step(jnp.asarray(x), jnp.asarray(u))
         return np.asarray(mean), np.asarray(std), np.asarray(output)
 
     return call
