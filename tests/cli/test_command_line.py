@@ -134,7 +134,8 @@ def test_a_bug_says_so_in_one_line(
     assert main(["info"]) == 1
     assert (
         capsys.readouterr().err
-        == "prssm: this is a bug, please report it: ZeroDivisionError: one two; --debug shows where it arose\n"
+        == "prssm: this is a bug, please report it: ZeroDivisionError: one two; "
+        "--debug shows where it arose\n"
     )
 
 

@@ -6,13 +6,16 @@ import csv
 import io
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prssm.prediction.metrics import COVERAGE_LEVELS
+from prssm.prediction.metrics import COVERAGE_LEVELS, evaluate
+from prssm.prediction.prediction import Prediction
 from prssm.report.tables import (
     METRICS,
+    MISSING,
     ScoreRow,
     Table,
     metric_table,
@@ -84,7 +87,23 @@ def test_printed_table_takes_names_literally_and_does_not_fold(
 
 
 def test_metric_table_has_every_metric_of_the_library() -> None:
+    rows = 60
+    measured = np.random.default_rng(0).normal(size=(rows, 1))
+    flat = np.zeros((rows, 1))
+    run = Prediction(mean=flat, std=flat + 1.0, measured=measured, inputs=flat, warmup=5)
+    scores = evaluate([run], np.ones(1))
+    assert set(scores) == set(METRICS)
+    table = metric_table(scores)
+    titles = [table.text(i, 0) for i in range(len(table.rows))]
+    assert titles == [METRICS[key].title for key in scores]
+    assert MISSING not in [table.text(i, 1) for i in range(len(table.rows))]
+
+
+def test_shares_of_the_band_are_compared_with_their_level() -> None:
     for level in COVERAGE_LEVELS:
         assert METRICS[f"coverage_{round(100 * level)}"].target == level
+
+
+def test_a_metric_is_rounded_and_a_missing_one_is_said() -> None:
     table = metric_table({"rmse": 0.123456, "fit_percent": math.nan})
     assert [table.text(i, 1) for i in range(2)] == ["0.1235", "n/a"]

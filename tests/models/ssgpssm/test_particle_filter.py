@@ -71,15 +71,18 @@ def run_chains(key, chains, sweeps, particles):
 
     def sweep(paths, one):
         keys = jax.random.split(one, chains)
-        draw = lambda k, path: sample_path(
-            step,
-            jnp.asarray(DRIVE),
-            jnp.asarray(Y),
-            noise=noise(),
-            particles=particles,
-            key=k,
-            reference=path,
-        )[0]
+
+        def draw(k, path):
+            return sample_path(
+                step,
+                jnp.asarray(DRIVE),
+                jnp.asarray(Y),
+                noise=noise(),
+                particles=particles,
+                key=k,
+                reference=path,
+            )[0]
+
         paths = jax.vmap(draw)(keys, paths)
         return paths, paths
 
@@ -106,9 +109,12 @@ def test_sweeps_sample_the_smoothing_distribution():
 
 def test_the_filter_estimates_the_likelihood_without_bias():
     count = 4000
-    filter_ = lambda k: sample_path(
-        step, jnp.asarray(DRIVE), jnp.asarray(Y), noise=noise(), particles=10, key=k
-    )[1]
+
+    def filter_(k):
+        return sample_path(
+            step, jnp.asarray(DRIVE), jnp.asarray(Y), noise=noise(), particles=10, key=k
+        )[1]
+
     estimates = np.asarray(jax.jit(jax.vmap(filter_))(jax.random.split(jax.random.key(3), count)))
     ratio = np.exp(estimates - exact_posterior()[2])
     assert abs(ratio.mean() - 1.0) < 4.5 * ratio.std() / np.sqrt(count)
@@ -118,9 +124,10 @@ def test_the_filter_estimates_the_likelihood_without_bias():
 def test_without_outputs_paths_are_draws_from_the_prior():
     count = 4000
     nothing = jnp.full(Y.shape, jnp.nan)
-    draw = lambda k: sample_path(
-        step, jnp.asarray(DRIVE), nothing, noise=noise(), particles=3, key=k
-    )
+
+    def draw(k):
+        return sample_path(step, jnp.asarray(DRIVE), nothing, noise=noise(), particles=3, key=k)
+
     paths, log_likelihood = jax.jit(jax.vmap(draw))(jax.random.split(jax.random.key(4), count))
     mean, cov = joint_prior()
     error = np.sqrt(np.diag(cov) / count)
