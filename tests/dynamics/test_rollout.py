@@ -2,6 +2,8 @@
 known moments.
 """
 
+from itertools import cycle
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -11,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jax.flatten_util import ravel_pytree
 from rollout_cases import (
-    MEANS,
+    STRUCTURES,
+    VALUES,
     assert_equal_but_for_rounding,
     loss,
     make_inputs,
@@ -23,41 +26,21 @@ from prssm.dynamics.engines.choice import rollout
 from prssm.foundation.precision import double_precision
 from prssm.gp.kernels import KERNELS
 
-
-@settings(max_examples=5, deadline=None)
-@given(
-    dx=st.integers(1, 3),
-    du=st.integers(0, 2),
-    points=st.integers(1, 5),
-    steps=st.integers(2, 6),
-    batch=st.integers(1, 4),
-    kernel=st.sampled_from(sorted(KERNELS)),
-    mean=st.sampled_from(MEANS),
-    covariance=st.sampled_from(["diagonal", "full"]),
-    consistent=st.booleans(),
-    shared=st.booleans(),
-    seed=st.integers(0, 1000),
+WITH_KERNELS = tuple(
+    structure._replace(kernel=kernel)
+    for structure, kernel in zip(STRUCTURES, cycle(sorted(KERNELS)), strict=False)
 )
-def test_the_adjoint_equals_the_differentiated_scan(
-    dx, du, points, steps, batch, kernel, mean, covariance, consistent, shared, seed
-):
+
+
+@settings(max_examples=40, deadline=None)
+@given(structure=st.sampled_from(WITH_KERNELS), **VALUES)
+def test_the_adjoint_equals_the_differentiated_scan(structure, **values):
     with double_precision():
-        transition = make_transition(
-            dx,
-            du,
-            points,
-            kernel=kernel,
-            mean=mean,
-            seed=seed,
-            covariance=covariance,
-            shared=shared,
-        )
-        inputs = make_inputs(dx, du, steps, batch=batch, seed=seed)
-        draws = jax.random.normal(jax.random.key(seed), (dx, points, batch)) if consistent else None
+        transition, inputs, draws = structure.case(**values)
         oracle, fast = (
             value_and_slopes(transition, *inputs, engine, draws) for engine in ("scan", "adjoint")
         )
-        assert_equal_but_for_rounding(transition, points, fast, expected=oracle)
+        assert_equal_but_for_rounding(transition, structure.points, fast, expected=oracle)
 
 
 def test_the_adjoint_agrees_with_finite_differences():

@@ -1,11 +1,13 @@
 """Transitions, inputs and a loss for the tests of all engines."""
 
 from functools import partial
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 from prssm.dynamics.engines.choice import rollout
 from prssm.dynamics.engines.native import build, library
@@ -14,6 +16,92 @@ from prssm.gp.kernels import KERNELS
 from prssm.gp.sparse import DiagonalInducing, SparseGP, WhitenedInducing
 
 MEANS = ("identity", "zero", "linear")
+
+
+class Structure(NamedTuple):
+    """What an engine is compiled for."""
+
+    dx: int
+    du: int
+    points: int
+    steps: int
+    batch: int
+    mean: str
+    covariance: str
+    consistent: bool  # one function drawn for each trajectory
+    shared: bool
+    kernel: str = "squared-exponential"
+
+    def case(self, seed, z_std=0.1, process_std=0.05):
+        """A transition, inputs and draws of this structure."""
+        transition = make_transition(
+            self.dx,
+            self.du,
+            self.points,
+            kernel=self.kernel,
+            mean=self.mean,
+            seed=seed,
+            z_std=z_std,
+            process_std=process_std,
+            covariance=self.covariance,
+            shared=self.shared,
+        )
+        inputs = make_inputs(self.dx, self.du, self.steps, batch=self.batch, seed=seed)
+        if not self.consistent:
+            return transition, inputs, None
+        noise = np.random.default_rng(seed).normal(size=(self.dx, self.points, self.batch))
+        return transition, inputs, jnp.asarray(noise)
+
+
+# Few, because each is compiled, and chosen for their corners: one of everything, no input, batches
+# that fill a vector register and leave some over, more points than one block.
+STRUCTURES = (
+    Structure(
+        3, 1, 6, steps=9, batch=11, mean="linear", covariance="full", consistent=True, shared=True
+    ),
+    Structure(
+        3, 1, 6, steps=9, batch=11, mean="linear", covariance="full", consistent=False, shared=True
+    ),
+    Structure(
+        1,
+        0,
+        1,
+        steps=1,
+        batch=1,
+        mean="zero",
+        covariance="diagonal",
+        consistent=False,
+        shared=False,
+    ),
+    Structure(
+        2,
+        2,
+        5,
+        steps=6,
+        batch=16,
+        mean="identity",
+        covariance="diagonal",
+        consistent=True,
+        shared=False,
+    ),
+    Structure(
+        5,
+        3,
+        25,
+        steps=4,
+        batch=37,
+        mean="identity",
+        covariance="full",
+        consistent=False,
+        shared=False,
+    ),
+)
+# Many, because they cost little once their structure is compiled.
+VALUES = {
+    "seed": st.integers(0, 100_000),
+    "z_std": st.floats(0.01, 1.0),
+    "process_std": st.floats(0.001, 0.5),
+}
 
 
 def make_mean(name, dx, du, rng):

@@ -15,6 +15,7 @@ from prssm.prediction.metrics import COVERAGE_LEVELS, evaluate
 from prssm.prediction.prediction import Prediction
 from prssm.report.tables import (
     METRICS,
+    MISSING,
     ScoreRow,
     Table,
     metric_table,
@@ -85,13 +86,24 @@ def test_printed_table_takes_names_literally_and_does_not_fold(
     assert "0.5" in out
 
 
-def test_every_metric_that_a_run_gets_has_its_words() -> None:
-    run = Prediction(mean=np.zeros((3, 1)), std=np.ones((3, 1)), measured=np.ones((3, 1)))
-    assert set(evaluate([run], np.ones(1))) == set(METRICS)
+def test_metric_table_has_every_metric_of_the_library() -> None:
+    rows = 60
+    measured = np.random.default_rng(0).normal(size=(rows, 1))
+    flat = np.zeros((rows, 1))
+    run = Prediction(mean=flat, std=flat + 1.0, measured=measured, inputs=flat, warmup=5)
+    scores = evaluate([run], np.ones(1))
+    assert set(scores) == set(METRICS)
+    table = metric_table(scores)
+    titles = [table.text(i, 0) for i in range(len(table.rows))]
+    assert titles == [METRICS[key].title for key in scores]
+    assert MISSING not in [table.text(i, 1) for i in range(len(table.rows))]
+
+
+def test_shares_of_the_band_are_compared_with_their_level() -> None:
     for level in COVERAGE_LEVELS:
         assert METRICS[f"coverage_{round(100 * level)}"].target == level
 
 
-def test_metric_table_prints_a_metric_in_its_own_format() -> None:
+def test_a_metric_is_rounded_and_a_missing_one_is_said() -> None:
     table = metric_table({"rmse": 0.123456, "fit_percent": math.nan})
     assert [table.text(i, 1) for i in range(2)] == ["0.1235", "n/a"]

@@ -4,10 +4,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rollout_cases import (
-    MEANS,
+    STRUCTURES,
+    VALUES,
     assert_equal_but_for_rounding,
     loss,
     make_inputs,
@@ -35,75 +36,15 @@ def _library():
     need_native_library()
 
 
-@settings(max_examples=3, deadline=None)
-@given(
-    dx=st.integers(1, 5),
-    du=st.integers(0, 3),
-    points=st.integers(1, 25),
-    steps=st.integers(1, 40),
-    batch=st.integers(1, 40),
-    mean=st.sampled_from(MEANS),
-    covariance=st.sampled_from(["diagonal", "full"]),
-    consistent=st.booleans(),
-    shared=st.booleans(),
-    seed=st.integers(0, 1000),
-)
-@example(
-    dx=3,
-    du=1,
-    points=6,
-    steps=9,
-    batch=11,
-    mean="linear",
-    covariance="full",
-    consistent=True,
-    shared=True,
-    seed=0,
-)
-@example(
-    dx=3,
-    du=1,
-    points=6,
-    steps=9,
-    batch=11,
-    mean="linear",
-    covariance="full",
-    consistent=False,
-    shared=True,
-    seed=0,
-)
-@example(
-    dx=1,
-    du=0,
-    points=15,
-    steps=5,
-    batch=1,
-    mean="zero",
-    covariance="diagonal",
-    consistent=False,
-    shared=False,
-    seed=0,
-)
-def test_value_and_gradient_equal_those_of_the_differentiated_scan(
-    dx, du, points, steps, batch, mean, covariance, consistent, shared, seed
-):
+@settings(max_examples=40, deadline=None)
+@given(structure=st.sampled_from(STRUCTURES), **VALUES)
+def test_value_and_gradient_equal_those_of_the_differentiated_scan(structure, **values):
     with double_precision():
-        transition = make_transition(
-            dx,
-            du,
-            points,
-            kernel="squared-exponential",
-            mean=mean,
-            seed=seed,
-            covariance=covariance,
-            shared=shared,
-        )
-        inputs = make_inputs(dx, du, steps, batch=batch, seed=seed)
-        draws = jax.random.normal(jax.random.key(seed), (dx, points, batch)) if consistent else None
+        transition, inputs, draws = structure.case(**values)
         oracle, native = (
             value_and_slopes(transition, *inputs, name, draws) for name in ("scan", "native")
         )
-        assert_equal_but_for_rounding(transition, points, native, expected=oracle)
+        assert_equal_but_for_rounding(transition, structure.points, native, expected=oracle)
 
 
 def test_shared_inducing_inputs_are_those_of_each_dimension_where_all_are_equal():
