@@ -1,6 +1,7 @@
 """PR-SSM for the compiled trainer: restarts as rows of numbers, and back.
 
-`why_not` says whether the trainer knows a model; `Rows` lays its arrays out. The objective in `elbo.py` is the oracle.
+`why_not` says whether the trainer knows a model; `Rows` lays its arrays out. The objective in
+`elbo.py` is the oracle.
 """
 
 from dataclasses import dataclass
@@ -34,7 +35,9 @@ _NAMES = {
 
 
 def why_not(model: StateSpaceModel) -> str | None:
-    """What of a model (of one or many restarts) the compiled trainer does not know, in one line; None where it knows all."""
+    """What of a model (of one or many restarts) the compiled trainer does not know, in one line;
+    None where it knows all.
+    """
     transition = model.transition
     known = (
         (transition.gp.kernel, (SquaredExponential,)),

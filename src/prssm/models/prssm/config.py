@@ -131,7 +131,8 @@ class PRSSMConfig(Options):
     )
     first_round: int = option(
         500,
-        "iterations of all levels, after which only those go on whose held-out errors are near the best; "
+        "iterations of all levels, after which only those go on whose held-out errors are near the "
+        "best; "
         "without levels to choose from there is one round",
         minimum=1,
     )

@@ -1,7 +1,8 @@
-"""From records to all trained restarts: starts of every level, the race between them, and what is known after it.
+"""From records to all trained restarts: starts of every level, the race between them, and what is
+known after it.
 
-In compiled code restarts race in rounds (`training.race`); where JAX trains (odd kernels, many devices, streams), all of
-them run to the end.
+In compiled code restarts race in rounds (`training.race`); where JAX trains (odd kernels, many
+devices, streams), all of them run to the end.
 """
 
 from collections.abc import Callable, Sequence
@@ -119,7 +120,9 @@ class Fitting:
         return log
 
     def rounds(self) -> list[Schedule]:
-        """One round for one level; where levels compete, a short one for all of them and a long one for the best."""
+        """One round for one level; where levels compete, a short one for all of them and a long one
+        for the best.
+        """
         config = self.config
         whole = schedule_of(config, self.cut.steps)
         competing = len(self.trained.levels) > 1 and any(group.fold for group in self.groups)

@@ -1,10 +1,12 @@
-"""How complex a model the data support: the same training at several levels; `selection` chooses between them.
+"""How complex a model the data support: the same training at several levels; `selection` chooses
+between them.
 
-Errors of real recordings are correlated in time, so that the likelihood counts the same evidence many times over and the
-ELBO prefers too complex a model. Errors on stretches that training has not seen do not lie.
+Errors of real recordings are correlated in time, so that the likelihood counts the same evidence
+many times over and the ELBO prefers too complex a model. Errors on stretches that training has not
+seen do not lie.
 
-A level owns all that makes it different: where its restarts start, how many there are, what leaving the start costs, and
-which restarts may be mixed. A new one is a class here and a line in `LEVELS`.
+A level owns all that makes it different: where its restarts start, how many there are, what leaving
+the start costs, and which restarts may be mixed. A new one is a class here and a line in `LEVELS`.
 """
 
 from __future__ import annotations
@@ -66,7 +68,9 @@ class Linear(Level):
 
 
 class Held(Level):
-    """A prior holds mean, emission and recognition model near a linear model; the GP learns the rest."""
+    """A prior holds mean, emission and recognition model near a linear model; the GP learns the
+    rest.
+    """
 
     name = "held"
     held = True
@@ -89,7 +93,8 @@ class HeldCorrelated(Held):
 class Free(Level):
     """As in the paper, from a random walk.
 
-    From there training finds far better optima of strongly nonlinear systems than from the best linear model.
+    From there training finds far better optima of strongly nonlinear systems than from the best
+    linear model.
     """
 
     name = "free"

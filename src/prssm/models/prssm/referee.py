@@ -1,4 +1,6 @@
-"""Who goes on in the race of PR-SSM's restarts: levels by their held-out errors, restarts by their ELBO."""
+"""Who goes on in the race of PR-SSM's restarts: levels by their held-out errors, restarts by their
+ELBO.
+"""
 
 import numpy as np
 
@@ -17,7 +19,8 @@ _FOLD_RESTARTS = 2
 class Referee:
     """A `training.race.Referee`: adds every round to `trained` and says who goes on.
 
-    `racers[i]` is the number in `trained` of the race's restart i: levels that are not trained take no part in the race.
+    `racers[i]` is the number in `trained` of the race's restart i: levels that are not trained take
+    no part in the race.
     """
 
     def __init__(self, trained: Trained, racers: np.ndarray) -> None:
@@ -25,7 +28,9 @@ class Referee:
         self.racers = racers
 
     def follow(self, standing: Standing) -> None:
-        """Take in the rounds that are new; restarts of levels that are not trained stay as they are."""
+        """Take in the rounds that are new; restarts of levels that are not trained stay as they
+        are.
+        """
         start = self.trained.stages[0]
         for number in range(len(self.trained.stages) - 1, len(standing.theta)):
             theta = start.theta.copy()

@@ -1,4 +1,6 @@
-"""What is kept of all that was trained: levels by their held-out errors, members by their ELBO, a calibrated band."""
+"""What is kept of all that was trained: levels by their held-out errors, members by their ELBO, a
+calibrated band.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -30,7 +32,9 @@ _FEW = 50
 
 
 class HeldOut(NamedTuple):
-    """Free runs over all held-out stretches: errors (rows, Dy) of each, and the deviations of their bands."""
+    """Free runs over all held-out stretches: errors (rows, Dy) of each, and the deviations of their
+    bands.
+    """
 
     errors: list[np.ndarray]
     stds: list[np.ndarray]
@@ -63,7 +67,9 @@ class HeldOut(NamedTuple):
 
 
 def mixed(parts: Sequence[HeldOut]) -> HeldOut:
-    """The same stretches predicted by a mixture of levels with equal weights: the law of total variance."""
+    """The same stretches predicted by a mixture of levels with equal weights: the law of total
+    variance.
+    """
     runs = list(zip(*(part.errors for part in parts), strict=True))
     bands = list(zip(*(part.stds for part in parts), strict=True))
     errors = [np.mean(run, axis=0) for run in runs]
@@ -75,14 +81,18 @@ def mixed(parts: Sequence[HeldOut]) -> HeldOut:
 
 
 class Stage(NamedTuple):
-    """All restarts at the end of a round: parameters (restarts, size) and ELBOs, NaN where one was lost."""
+    """All restarts at the end of a round: parameters (restarts, size) and ELBOs, NaN where one was
+    lost.
+    """
 
     theta: np.ndarray
     objective: np.ndarray
 
 
 class Candidate(NamedTuple):
-    """A level as it was after a round, and how its folds' models did where they had not been trained."""
+    """A level as it was after a round, and how its folds' models did where they had not been
+    trained.
+    """
 
     level: Level
     round: int
@@ -113,8 +123,8 @@ class Choice(NamedTuple):
 class Trained:
     """All restarts with what is needed to run and to judge them: `PRSSM.restarts_` after a fit.
 
-    `stages` holds them after each round of training. `held_out(level, round)` runs the models of every fold over what
-    they have not seen; `mixture(round, members)` is a model to simulate with.
+    `stages` holds them after each round of training. `held_out(level, round)` runs the models of
+    every fold over what they have not seen; `mixture(round, members)` is a model to simulate with.
     """
 
     rows: Rows
@@ -227,7 +237,9 @@ class Trained:
 
 
 def best_rounds(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Each level after the round that did best on held-out data; the last one where nothing was held out."""
+    """Each level after the round that did best on held-out data; the last one where nothing was
+    held out.
+    """
     found: dict[str, Candidate] = {}
     for one in candidates:
         best = found.get(one.level.name)
@@ -275,7 +287,9 @@ def choose(trained: Trained) -> Choice:
 
 
 def _stays(y: np.ndarray, run: np.ndarray, limit: np.ndarray) -> bool:
-    """Whether each output's root mean square error is below its limit; one that was never measured says nothing."""
+    """Whether each output's root mean square error is below its limit; one that was never measured
+    says nothing.
+    """
     # Far away, but so that its square is finite.
     distance = np.minimum(np.abs(y - np.where(np.isfinite(run), run, np.inf)), 1e100)
     error = np.where(np.isnan(y), 0.0, distance)
@@ -283,6 +297,8 @@ def _stays(y: np.ndarray, run: np.ndarray, limit: np.ndarray) -> bool:
 
 
 def _with_equal_weights(levels: Sequence[Kept]) -> list[Kept]:
-    """Members of all levels, the most complex one's best first. A level with fewer members repeats them."""
+    """Members of all levels, the most complex one's best first. A level with fewer members repeats
+    them.
+    """
     most = max(len(part.members) for part in levels)
     return [Kept(part.round, np.resize(part.members, most)) for part in reversed(levels)]

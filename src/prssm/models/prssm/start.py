@@ -76,7 +76,9 @@ class Starts:
     def linear_model(
         self, restart: int, rng: np.random.Generator, with_gp: bool = True
     ) -> StateSpaceModel:
-        """A linear model of the data, restart by restart of another order, with or without a GP on top."""
+        """A linear model of the data, restart by restart of another order, with or without a GP on
+        top.
+        """
         config = self.config
         if not with_gp:
             config = config.replace(signal_std=_NO_SIGNAL, z_mean_std=0.0)

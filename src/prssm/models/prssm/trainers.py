@@ -1,4 +1,6 @@
-"""PR-SSM's restarts in the race: what each is shown of the data, and the compiled code that trains them."""
+"""PR-SSM's restarts in the race: what each is shown of the data, and the compiled code that trains
+them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,8 +24,8 @@ _OWN = ("part", "anchors", "gp_weight", "anchor_precision", "memory_weight")
 class CompiledTrainer:
     """A `training.race.Trainer` in compiled code.
 
-    Random numbers of an iteration depend on seed and number alone, and are the same for all restarts, so that these
-    compare fairly.
+    Random numbers of an iteration depend on seed and number alone, and are the same for all
+    restarts, so that these compare fairly.
     """
 
     def __init__(

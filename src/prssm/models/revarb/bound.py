@@ -19,29 +19,29 @@ from typing import NamedTuple, Self
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 
 from prssm.data.record import Record
-from prssm.foundation.arrays import AnyArray
 from prssm.foundation.errors import DataError
 from prssm.gp.collapsed import CollapsedGP, Pairs
 from prssm.gp.conditional import Conditional
 
+AnyArray = Array | np.ndarray  # made by NumPy, moved to a device once
+
 
 class RevarbData(NamedTuple):
-    """The rows of all records one below the other, and which of them make windows.
-
-    `first`, `later`, `past`, `seen` and `recent` hold row numbers.
+    """All records' rows one below the other, and which of them make windows. Arrays `past` etc.
+    hold row numbers.
     """
 
     u: Float[AnyArray, "R Du"]
     y: Float[AnyArray, "R Dy"]  # zero where missing
     measured: Float[AnyArray, "R Dy"]  # 1 or 0
-    first: Int[AnyArray, " F"]  # the first L rows of each record
-    later: Int[AnyArray, " N"]  # all other rows
-    past: Int[AnyArray, "N L"]  # the rows before each of `later`, newest first
-    seen: Int[AnyArray, " M"]  # rows whose output is modelled: those with L - 1 rows before them
-    recent: Int[AnyArray, "M L"]  # each of `seen` and the rows before it, newest first
+    first: np.ndarray  # (F,) the first L rows of each record
+    later: np.ndarray  # (N,) all other rows
+    past: np.ndarray  # (N, L) the rows before each of `later`, newest first
+    seen: np.ndarray  # (M,) rows whose output is modelled: those with L - 1 rows before them
+    recent: np.ndarray  # (M, L) each of `seen` and the rows before it, newest first
     first_mean: Float[AnyArray, " Dy"]
     first_std: Float[AnyArray, " Dy"]
 
@@ -84,9 +84,8 @@ def usable(records: Sequence[Record], lags: int) -> list[Record]:
 
 
 class Revarb(eqx.Module):
-    """All that is learnt: a GP for each layer, and q(x) of the rows of each hidden layer.
-
-    The output layer's GP is the last one.
+    """All that is learnt: a GP for each hidden layer and the output layer, and q(x) of each hidden
+    layer's rows.
     """
 
     layers: tuple[CollapsedGP, ...]  # H + 1 of them
@@ -151,7 +150,7 @@ class Revarb(eqx.Module):
         return -0.5 * jnp.sum(away / data.first_std**2 + jnp.log(2.0 * jnp.pi * data.first_std**2))
 
 
-def _side_by_side(rows: AnyArray, windows: Int[AnyArray, "N L"]) -> Float[Array, "N LD"]:
+def _side_by_side(rows: AnyArray, windows: AnyArray) -> Float[Array, "N LD"]:
     """The rows of each window as one vector, newest first."""
     return jnp.asarray(rows)[windows].reshape(windows.shape[0], -1)
 

@@ -1,6 +1,5 @@
-"""REVARB's first state from the first samples.
-
-A linear map, learnt from q(x) of the training rows themselves.
+"""REVARB's first state from the first samples: a linear map learnt from the training rows' own
+q(x).
 """
 
 from collections.abc import Sequence
@@ -17,10 +16,11 @@ _PENALTIES = 10.0 ** np.arange(-8, 2)  # of the ridge, relative to the number of
 
 @dataclass(frozen=True, eq=False)
 class FirstState:
-    """All windows of the first L rows given the first W outputs and inputs.
+    """All windows of the first L rows given the first W outputs and inputs: affine, with a constant
+    covariance.
 
-    Affine, with a constant covariance. `usual_mean` and `usual_covariance` are those of the
-    training windows: the start where an output was never measured.
+    `usual_mean` and `usual_covariance` are those of the training windows: the start where an output
+    was never measured.
     """
 
     feature_mean: np.ndarray  # (W (Dy + Du),)
@@ -38,9 +38,8 @@ class FirstState:
         lags: int,
         samples: int,
     ) -> Self:
-        """Learn the map from scaled records and q (H, R, Dy) of their rows.
-
-        Records shorter than `samples` give no example.
+        """From scaled records and q (H, R, Dy) of their rows. Records shorter than `samples` give
+        no example.
         """
         features = []
         states = []
@@ -51,7 +50,7 @@ class FirstState:
                 features.append(_features(y[t : t + samples], record.u[t : t + samples]))
                 states.append(q_mean[:, begin + t : begin + t + lags][:, ::-1].ravel())
             begin += len(record)
-        # What q itself does not know.
+        # what q itself does not know
         floor = np.diag(np.repeat((q_std**2).mean(axis=1), lags, axis=0).ravel())
         width = samples * (records[0].output_dim + records[0].input_dim)
         if len(states) < 2:
@@ -91,9 +90,8 @@ def _features(y: np.ndarray, u: np.ndarray) -> np.ndarray:
 
 
 def _ridge(x: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients for centred data, and the covariance of the errors.
-
-    The penalty is the one with the least generalised cross-validation.
+    """Coefficients for centred data and the errors' covariance; the penalty has the least
+    generalised cross-validation.
     """
     spread = np.maximum(x.std(axis=0), 1e-12)
     left, values, right = np.linalg.svd(x / spread, full_matrices=False)

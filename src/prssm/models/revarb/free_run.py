@@ -1,8 +1,9 @@
-"""The free run of REVARB: its state is one Gaussian vector of the windows of all hidden layers.
+"""The free run of REVARB: its state is one Gaussian vector of all hidden layers' windows, each
+newest first.
 
-Each window is newest first. With moment matching a new row joins the state with its covariance to
-every row of every layer, so that nothing is lost between layers or lags. A layer's GP reads only
-some places of the state; for the others its length scale is endless.
+With moment matching a new row joins the state with its covariance to every row of every layer, so
+that nothing is lost between layers or lags. A layer's GP reads only some places of the state; for
+the others its length scale is endless.
 """
 
 from collections.abc import Sequence
@@ -14,36 +15,43 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from prssm.foundation.arrays import AnyArray
 from prssm.gp.conditional import Conditional
-from prssm.gp.kernels import SquaredExponential, squared_exponential_only
-from prssm.gp.linalg import gaussian_draws
+from prssm.gp.kernels import SquaredExponential
 from prssm.gp.moment_matching import match_moments
 
-# Log length scale of an input that does not count: its squared inverse is below double precision.
+# log length scale of an input that does not count: its squared inverse is below double precision
 _ENDLESS = 20.0
 
 
 class State(NamedTuple):
     """All windows: layer h has the places h L Dy .. (h + 1) L Dy."""
 
-    mean: Float[AnyArray, " S"]
-    covariance: Float[AnyArray, "S S"]
+    mean: Float[Array, " S"]
+    covariance: Float[Array, "S S"]
+
+
+class Start(NamedTuple):
+    """The state at the start of a run, in NumPy."""
+
+    mean: np.ndarray
+    covariance: np.ndarray
+
+    def on_device(self) -> State:
+        return State(jnp.asarray(self.mean), jnp.asarray(self.covariance))
 
 
 class Joined(NamedTuple):
     """One layer's new function values, and how they vary with the state they came from."""
 
-    mean: Float[AnyArray, " Dy"]
-    covariance: Float[AnyArray, "Dy Dy"]
-    cross: Float[AnyArray, "S Dy"]
-    before: Float[AnyArray, "S S"]  # covariance of the state
+    mean: Float[Array, " Dy"]
+    covariance: Float[Array, "Dy Dy"]
+    cross: Float[Array, "S Dy"]
+    before: Float[Array, "S S"]  # covariance of the state
 
 
 class Steps(NamedTuple):
-    """A free run: the output of the start's newest row, then all further rows.
-
-    Each further row has values for all hidden layers and the output.
+    """A free run: the output of the start's newest row, then for each further row all hidden layers
+    and the output.
     """
 
     start: Joined
@@ -52,9 +60,8 @@ class Steps(NamedTuple):
 
 
 def embed(gps: Sequence[Conditional], lags: int) -> tuple[Conditional, ...]:
-    """Each layer's posterior as a function of the whole state.
-
-    The first layer's is also a function of the known inputs.
+    """Each layer's posterior as a function of the whole state (and, for the first layer, of the
+    known inputs).
     """
     hidden = len(gps) - 1
     window = lags * gps[0].weights.shape[0]
@@ -72,7 +79,8 @@ def embed(gps: Sequence[Conditional], lags: int) -> tuple[Conditional, ...]:
 
 
 def _spread_out(gp: Conditional, places: np.ndarray, width: int) -> Conditional:
-    kernel = squared_exponential_only(gp.kernel)
+    kernel = gp.kernel
+    assert isinstance(kernel, SquaredExponential)
     outputs, points, _ = gp.zeta.shape
     zeta = jnp.zeros((outputs, points, width)).at[:, :, places].set(gp.zeta)
     log_lengthscale = jnp.full((outputs, width), _ENDLESS).at[:, places].set(kernel.log_lengthscale)
@@ -85,8 +93,7 @@ def _spread_out(gp: Conditional, places: np.ndarray, width: int) -> Conditional:
 
 
 def _moments(gps: Conditional, state: State, known: Array) -> Joined:
-    new = match_moments(gps, state.mean, state.covariance, known=known)
-    return Joined(new.mean, new.covariance, new.cross, before=state.covariance)
+    return Joined(*match_moments(gps, state.mean, state.covariance, known=known), state.covariance)
 
 
 def _at_mean(gps: Conditional, state: State, known: Array) -> Joined:
@@ -101,9 +108,8 @@ def _at_mean(gps: Conditional, state: State, known: Array) -> Joined:
 
 
 def shift(layer: int, size: int, window: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Matrices of `state = keep state + enter new`.
-
-    The rows of one layer move on by one, the oldest leaves.
+    """Matrices of `state = keep state + enter new`: the layer's rows move on by one, the oldest
+    leaves.
     """
     begin = layer * window
     keep = np.eye(size)
@@ -115,9 +121,7 @@ def shift(layer: int, size: int, window: int, outputs: int) -> tuple[np.ndarray,
     return keep, enter
 
 
-def _advance(
-    state: State, new: Joined, noise_var: Array, keep: np.ndarray, enter: np.ndarray
-) -> State:
+def _advance(state: State, new: Joined, noise_var: Array, keep: Array, enter: Array) -> State:
     mixed = keep @ new.cross @ enter.T
     covariance = (
         keep @ state.covariance @ keep.T
@@ -144,7 +148,10 @@ def free_run(
     hidden = noise_var.shape[0]
     size = start.mean.shape[0]
     window = lags * outputs
-    moves = [shift(h, size, window, outputs=outputs) for h in range(hidden)]
+    moves = [
+        [jnp.asarray(matrix) for matrix in shift(h, size, window, outputs=outputs)]
+        for h in range(hidden)
+    ]
     join = _moments if propagation == "moment-matching" else _at_mean
 
     def step(state: State, u_t: Array) -> tuple[State, tuple]:
@@ -164,20 +171,21 @@ def free_run(
 def draw_outputs(
     steps: Steps,
     noise_var: np.ndarray,
-    start: State,
+    start: Start,
     lags: int,
     count: int,
     random: np.random.Generator,
 ) -> np.ndarray:
-    """Measured paths (count, 1 + T, Dy) whose moments are those of the run.
+    """Measured paths (count, 1 + T, Dy) whose moments are those of the run; `noise_var` has a row
+    for each layer.
 
-    `noise_var` has a row for each layer. The matched moments define a linear Gaussian chain: new
-    values given the state s are N(m + C' S^-1 (s - mean), V - C' S^-1 C).
+    The matched moments define a linear Gaussian chain: new values given the state s are N(m + C'
+    S^-1 (s - mean), V - C' S^-1 C).
     """
     outputs = noise_var.shape[1]
     size = len(start.mean)
     moves = [shift(h, size, lags * outputs, outputs=outputs) for h in range(len(steps.hidden))]
-    state = gaussian_draws(start.covariance, count, random)
+    state = _gaussian(start.covariance, count, random)
     path = [steps.start.mean + _drawn(steps.start, state, noise_var[-1], random=random)]
     for t in range(len(steps.output.mean)):
         for h, (keep, enter) in enumerate(moves):
@@ -195,5 +203,13 @@ def _drawn(
 ) -> np.ndarray:
     """Deviations of new values, noise included, given deviations of the state."""
     gain = np.linalg.pinv(joined.before, rcond=1e-10, hermitian=True) @ joined.cross
-    left = joined.covariance + np.diag(noise_var) - joined.cross.T @ gain
-    return state @ gain + gaussian_draws(left, len(state), random)
+    left = np.asarray(joined.covariance + np.diag(noise_var) - joined.cross.T @ gain)
+    return state @ gain + _gaussian(left, len(state), random)
+
+
+def _gaussian(covariance: np.ndarray, count: int, random: np.random.Generator) -> np.ndarray:
+    """Zero-mean draws; the covariance may be singular."""
+    values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
+    return (
+        random.standard_normal((count, len(values))) * np.sqrt(np.maximum(values, 0.0))
+    ) @ vectors.T

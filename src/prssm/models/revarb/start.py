@@ -1,6 +1,5 @@
-"""Where REVARB's training begins, and the box it stays in.
-
-The hidden rows start as the measured outputs.
+"""Where REVARB's training begins and the box it stays in: the hidden rows start as the measured
+outputs.
 """
 
 from collections.abc import Sequence
@@ -94,7 +93,7 @@ def limits(start: Revarb, data: RevarbData) -> tuple[Revarb, Revarb]:
 def _regression(pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:
     """Windows and targets, missing ones left out."""
     rows = np.flatnonzero(np.asarray(pairs.counted).all(axis=1))
-    # Where no row is whole, the zeros in the gaps must do.
+    # no row is whole: the gaps' zeros must do
     rows = rows if len(rows) > 1 else np.arange(len(pairs.mean))
     return np.asarray(pairs.mean)[rows], np.asarray(pairs.target)[rows]
 
