@@ -2,6 +2,7 @@
 make.
 """
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -83,6 +84,13 @@ class FitWords(DataWords):
         bool | None,
         Parameter(negative="", help="Continue from the checkpoint.", show_default=False),
     ] = None
+    budget: Annotated[
+        str | None,
+        Parameter(
+            help="How long the fit should take at most, e.g. 60s or 5min; it then trains as well "
+            "as that time allows."
+        ),
+    ] = None
     quiet: Annotated[
         bool | None, Parameter(negative="", help="No progress bar, no table.", show_default=False)
     ] = None
@@ -138,10 +146,24 @@ def fit_settings(said: Said[FitWords]) -> FitSettings:
         options=said.options,
         checkpoint=Path(words.checkpoint) if words.checkpoint else None,
         devices=device_count(words.devices),
+        budget=seconds(words.budget),
         processes=ProcessSettings(**said.given("coordinator", "processes", "process")),
         out=Path(words.out) if words.out else FitSettings.out,
         **said.given("method", "preset", "resume"),
     )
+
+
+_UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+
+
+def seconds(word: str | None) -> float | None:
+    """What `--budget` says: '90', '90s', '1.5min' or '1h'."""
+    if word is None:
+        return None
+    parts = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*", word)
+    if parts is None or parts[2] not in _UNITS or float(parts[1]) <= 0.0:
+        raise OptionError(f"--budget: expected a time such as 60s, 5min or 1h, got {word!r}")
+    return float(parts[1]) * _UNITS[parts[2]]
 
 
 def device_count(word: str | None) -> int | str | None:

@@ -8,8 +8,9 @@ scores, files) happens here once.
 
 import inspect
 import os
+import time as clock
 from abc import ABCMeta, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, overload
@@ -26,8 +27,18 @@ from prssm.foundation.options import Options
 from prssm.foundation.precision import double_precision
 from prssm.prediction.metrics import evaluate
 from prssm.prediction.prediction import Prediction
+from prssm.training.distributed.store import leads
 from prssm.training.log import TrainingLog
 from prssm.training.session import Progress, Session
+
+
+def _deadline(budget: float | None) -> float | None:
+    """The moment at which a budget of seconds ends."""
+    if budget is None:
+        return None
+    if not isinstance(budget, int | float) or isinstance(budget, bool) or not budget > 0:
+        raise OptionError(f"budget: expected a number of seconds above 0, got {budget!r}")
+    return clock.monotonic() + budget
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,39 +193,68 @@ class Estimator(metaclass=_SignatureFromConfig):
         checkpoint: str | os.PathLike[str] | None = None,
         resume: bool = False,
         devices: int | str | None = None,
+        budget: float | None = None,
+        found: Callable[[Self], None] | None = None,
     ) -> Self:
         """Learn the system from a Record, a list of Records, `(u, y)` arrays, a data frame (with
         column names) or a Stream.
 
         `checkpoint` names a file that training keeps up to date; `resume=True` continues from it.
         `devices` splits training between so many devices, or between all of them ('auto').
+        `budget` is a number of seconds that the fit should take at most: methods that train by
+        iterations plan for it. `found(model)` is called with every model that can be used while
+        training goes on; it may save or show it. After Ctrl-C the model is the best one so far, if
+        there was any.
         """
         normalise = getattr(self.config, "normalise", True)
-        first: Record | Stream
+        deadline = _deadline(budget)
         if isinstance(data, Stream):
-            scaler = data.scaler(normalise)
-            first = data
             session = self._session(progress, checkpoint, resume, devices=devices)
+            scaler = data.scaler(normalise)
             self.stride_ = 1
+            session = self._watched(session, deadline, found, scaler=scaler, like=data)
             with double_precision():
                 self._fit_stream(data, scaler, session)
-        else:
-            records = as_records(data, y, inputs=inputs, outputs=outputs, time=time)
-            check_training(records)
-            session = self._session(progress, checkpoint, resume, devices=devices)
-            scaler = Scaler.fit(records, normalise)
-            first = records[0]
-            with double_precision():
-                scaled = [scaler.scale(record) for record in records]
-                self.stride_ = checked_stride(
-                    getattr(self.config, "stride", 1), scaled
-                ) or chosen_stride(scaled)
-                self._fit([thinned(record, self.stride_) for record in scaled], session)
-        self.scaler_ = scaler
-        self.input_names_ = first.input_names
-        self.output_names_ = first.output_names
-        self.dt_ = first.dt
+            self._describe(scaler, data)
+            return self
+        records = as_records(data, y, inputs=inputs, outputs=outputs, time=time)
+        check_training(records)
+        session = self._session(progress, checkpoint, resume, devices=devices)
+        scaler = Scaler.fit(records, normalise)
+        session = self._watched(session, deadline, found, scaler=scaler, like=records[0])
+        with double_precision():
+            scaled = [scaler.scale(record) for record in records]
+            self.stride_ = checked_stride(
+                getattr(self.config, "stride", 1), scaled
+            ) or chosen_stride(scaled)
+            self._fit([thinned(record, self.stride_) for record in scaled], session)
+        self._describe(scaler, records[0])
         return self
+
+    def _describe(self, scaler: Scaler, like: Record | Stream) -> None:
+        """What a fitted model knows of its data; from here on it can be used."""
+        self.scaler_ = scaler
+        self.input_names_ = like.input_names
+        self.output_names_ = like.output_names
+        self.dt_ = like.dt
+
+    def _watched(
+        self,
+        session: Session,
+        deadline: float | None,
+        found: Callable[[Self], None] | None,
+        *,
+        scaler: Scaler,
+        like: Record | Stream,
+    ) -> Session:
+        """The session with the end of its budget, and with who wants to see models on the way."""
+
+        def usable(model: Self) -> None:
+            model._describe(scaler, like)
+            if found is not None and leads():
+                found(model)
+
+        return replace(session, deadline=deadline, found=usable)
 
     @overload
     def simulate(

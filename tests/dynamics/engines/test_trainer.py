@@ -65,18 +65,35 @@ def problem_of(config, windows, models, anchor, own):
     rows = Rows.of(models)
     dims = models.transition.gp.zeta.shape[1:]
     sizes = trainer.Sizes(
-        dx=dims[0], du=windows.u.shape[1], dy=windows.y.shape[1], points=dims[1], steps=config.horizon,
-        batch=config.batch, samples=config.samples, window=config.recognition_window,
-        per_step=int(config.draws == "step"), full=0, rows=len(windows.u), windows=len(windows.starts),
+        dx=dims[0],
+        du=windows.u.shape[1],
+        dy=windows.y.shape[1],
+        points=dims[1],
+        steps=config.horizon,
+        batch=config.batch,
+        samples=config.samples,
+        window=config.recognition_window,
+        per_step=int(config.draws == "step"),
+        full=0,
+        rows=len(windows.u),
+        windows=len(windows.starts),
         **kinds(models),
-    )  # fmt: skip
+    )
     problem = trainer.Problem(
-        sizes, rows.offsets(), np.ascontiguousarray(windows.u),
-        np.ascontiguousarray(windows.y), np.ascontiguousarray(windows.y_filled), part=np.array([0, 1]),
-        shown=np.asarray(own.shown.rows).astype(np.uint8), starts=np.asarray(own.shown.starts),
-        steps=np.asarray(own.shown.steps), anchors=rows.rows(anchor), gp_weight=np.asarray(own.gp_weight),
-        anchor_precision=np.asarray(own.anchor_precision), memory_weight=np.asarray(own.memory_weight),
-    )  # fmt: skip
+        sizes,
+        rows.offsets(),
+        np.ascontiguousarray(windows.u),
+        np.ascontiguousarray(windows.y),
+        np.ascontiguousarray(windows.y_filled),
+        part=np.array([0, 1]),
+        shown=np.asarray(own.shown.rows).astype(np.uint8),
+        starts=np.asarray(own.shown.starts),
+        steps=np.asarray(own.shown.steps),
+        anchors=rows.rows(anchor),
+        gp_weight=np.asarray(own.gp_weight),
+        anchor_precision=np.asarray(own.anchor_precision),
+        memory_weight=np.asarray(own.memory_weight),
+    )
     theta = rows.rows(models)
     return rows, problem, Moving.begin(theta)
 
@@ -116,14 +133,16 @@ def test_value_and_gradient_are_those_of_the_objective(name, kl_weight):
         key = jax.random.key(3)
         draws = draws_of(config, key, 1, len(windows.starts))
         objective = Objective(
-            config.horizon, config.batch, config.samples, window=config.recognition_window,
-            engine="scan", draws=config.draws,
-        )  # fmt: skip
+            config.horizon,
+            config.batch,
+            config.samples,
+            window=config.recognition_window,
+            engine="scan",
+            draws=config.draws,
+        )
         data = TrainingData.of(windows)
         for restart in range(2):
-            mine, model, start = jax.tree.map(
-                lambda leaf, r=restart: leaf[r], (own, models, anchor)
-            )
+            mine, model = jax.tree.map(lambda leaf, r=restart: leaf[r], (own, models))
             expected, slope = jax.value_and_grad(
                 lambda model, mine=mine: objective(model, PerRestart(data, mine), key, kl_weight)
             )(model)

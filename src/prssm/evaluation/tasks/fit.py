@@ -5,6 +5,7 @@ compare(fitted.model, fitted.train, fitted.test)
 """
 
 import os
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +45,11 @@ class Fitted:
 def fit(
     settings: FitSettings, *, progress: bool | Progress = False, note: Note = no_notes
 ) -> Fitted:
-    """Train a model and write it to `settings.out`; an interruption leaves the checkpoint."""
+    """Train a model and write it to `settings.out`, which holds the best so far meanwhile.
+
+    An interruption leaves that and the checkpoint.
+    """
+    begun = time.monotonic()
     model = build(settings, note)
     many.join(settings.processes)
     loaded = load_data(settings.data)
@@ -58,12 +63,21 @@ def fit(
         checkpoint=checkpoint,
         resume=settings.resume,
         devices=settings.devices,
+        budget=settings.budget,
+        found=lambda better: _save_so_far(better, settings.out, begun=begun, note=note),
     )
     many.part(settings.processes)
     if leads:
         model.save(settings.out)
         checkpoint.unlink(missing_ok=True)
     return Fitted(model, loaded.train, loaded.test, leads)
+
+
+def _save_so_far(model: Estimator, out: Path, *, begun: float, note: Note) -> None:
+    """The model file holds the best so far while training goes on, also after Ctrl-C."""
+    model.save(out)
+    told = dict(model.findings()).get("Complexity")
+    note(f"after {time.monotonic() - begun:.0f} s, saved in {out}: {told or model.name}")
 
 
 def build(settings: FitSettings, note: Note = no_notes) -> Estimator:

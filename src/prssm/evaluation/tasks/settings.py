@@ -99,6 +99,7 @@ class FitSettings:
     resume: bool = False
     devices: int | str | None = None
     processes: ProcessSettings = ProcessSettings()
+    budget: float | None = None  # seconds that the fit should take at most
 
     @property
     def checkpoint_file(self) -> Path:

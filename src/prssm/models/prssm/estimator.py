@@ -23,7 +23,7 @@ from prssm.models.prssm.groups import groups_of, starts_of
 from prssm.models.prssm.held_out import Fold, folds_of
 from prssm.models.prssm.levels import AUTO, levels_of
 from prssm.models.prssm.mixture import Mixture
-from prssm.models.prssm.selection import Trained, choose
+from prssm.models.prssm.selection import Choice, Trained, choose
 from prssm.models.prssm.start import Starts, blank_model
 from prssm.models.prssm.stepping.stepper import Stepper
 from prssm.models.prssm.streaming import StreamWindows, check_options
@@ -50,6 +50,7 @@ class PRSSM(Estimator):
     config: PRSSMConfig
     config_: ResolvedConfig  # with what the data decided filled in
     training_: TrainingLog
+    restarts_: Trained  # all trained restarts with their held-out runs; not in a model file
 
     @property
     def warmup(self) -> int:
@@ -116,20 +117,27 @@ class PRSSM(Estimator):
         )
 
     def _tell(self, trained: Trained, session: Session) -> None:
-        """A model that can be used, while training goes on."""
+        """Show a model that can be used, while training goes on."""
+        if any(one.held_out.errors for one in trained.candidates()):
+            self._take(trained, choose(trained))
+            session.found(self)
 
     def _keep(self, fitting: Fitting, log: TrainingLog | None) -> None:
         """What is kept of all that was trained."""
         choice = choose(fitting.trained)
-        self.restarts_ = fitting.trained
+        self._take(fitting.trained, choice)
+        best = np.flatnonzero(fitting.racers == choice.members[0])
+        log = log or TrainingLog.nothing()
+        self.training_ = replace(log, kept=int(best[0]) if len(best) else log.kept)
+
+    def _take(self, trained: Trained, choice: Choice) -> None:
+        self.restarts_ = trained
         self.level_ = choice.level
         self.held_out_ = choice.held_out
         self.calibration_ = choice.calibration
         self.mixture_ = choice.mixture
         self.steady_ = choice.steady
-        best = np.flatnonzero(fitting.racers == choice.members[0])
-        log = log or TrainingLog.nothing()
-        self.training_ = replace(log, kept=int(best[0]) if len(best) else log.kept)
+        self.training_ = TrainingLog.nothing()
 
     def _check_structure(self, records: list[Record]) -> None:
         config = self.config_

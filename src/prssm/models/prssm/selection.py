@@ -214,7 +214,7 @@ class Trained:
             rounds = [
                 number for number, active in enumerate(self.active) if np.isin(mine, active).any()
             ]
-            for number in rounds or [0]:
+            for number in rounds if level.trained else [0]:
                 found.append(Candidate(level, number, self.held_out(level, number)))
         return found
 
