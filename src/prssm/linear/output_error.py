@@ -12,13 +12,16 @@ OFFSET_STD^2) against errors of unknown size, that is, the sum of squares is mul
 |offset|^2 / (OFFSET_STD^2 count).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from prssm.data.record import Record
 from prssm.foundation.errors import TrainingError
-from prssm.linear.subspace import dynamics
+from prssm.linear.projection import OFFSET_STD, Data, Projected, Search
+from prssm.linear.sections import Sections
+from prssm.linear.subspace import Subspaces
 from prssm.linear.system import MAX_RADIUS, LinearSystem, propagate, spectral_radius, stabilised
 
 _ITERATIONS = 30
@@ -26,8 +29,101 @@ _TOLERANCE = 1e-5  # stop when a step lowers the error by less than this fractio
 _EXACT = 1e-11  # or when the error is rounding alone
 _FIRST_DAMPING = 1e-3
 _MAX_DAMPING = 1e5
-OFFSET_STD = 0.03  # in scaled units
 _PERTURBATION = 0.1  # of A and C in normalised coordinates, for the random starts
+_ROUND = 5  # steps of a race before those behind fall out
+_FASTER = 4.0  # times what it gained in the last round, by which a search may catch up
+_SAME = 1e-7  # relative difference of errors by which two searches have become one
+_MORE_POLES = (0.9, 0.5, -0.5)  # of a mode beside a system of smaller order
+
+
+class Identification:
+    """Finds systems of any order for the same scaled records, in a form that keeps what all orders
+    have in common.
+
+    A search is a race: `starts` of the best subspace estimates are improved a few steps at a time;
+    those that will not catch up with the best, and those that have become the same, fall out. Then
+    `random_starts` perturbations of the best do the same.
+    """
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self.records = records
+        self._data = Data(records)
+        self._subspaces = Subspaces(records)
+
+    def best(
+        self,
+        order: int,
+        *,
+        starts: int = 4,
+        random_starts: int = 4,
+        max_radius: float = MAX_RADIUS,
+        seed: int = 0,
+        near: Sequence[LinearSystem] = (),
+    ) -> LinearSystem:
+        """The best system of the given order, in coordinates with uncorrelated states of unit
+        variance.
+
+        No pole lies outside `max_radius`. The systems `near`, of at most this order, are more to
+        start from.
+        """
+        best = self._race(self._starts(order, near), starts, max_radius)
+        if random_starts and np.isfinite(best.objective):
+            middle = best.system().normalised(self.records)
+            random = np.random.default_rng(seed)
+            others = [_perturbed(middle, random) for _ in range(random_starts)]
+            best = min(
+                best, self._race(others, random_starts, max_radius), key=lambda one: one.objective
+            )
+        if not np.isfinite(best.objective):
+            raise TrainingError(
+                f"linear: no start of order {order} gave a finite error; try a smaller order"
+            )
+        return best.system().normalised(self.records)
+
+    def _race(
+        self, candidates: Iterable[tuple[np.ndarray, np.ndarray]], starts: int, max_radius: float
+    ) -> Projected:
+        """The best that comes of the `starts` candidates (A, C) with the smallest errors."""
+        found = [
+            Projected(Sections.of(A, C).within(max_radius), self._data) for A, C in candidates
+        ]
+        found.sort(key=lambda one: one.objective)
+        searches = [Search(one, max_radius) for one in found[:starts]]
+        enough = _EXACT**2 * self._data.count
+        for _ in range(0, _ITERATIONS, _ROUND):
+            for search in searches:
+                search.advance(_ROUND, enough)
+            searches = still_in_the_race(searches)
+            if all(search.done for search in searches):
+                break
+        return searches[0].best
+
+    def _starts(
+        self, order: int, near: Sequence[LinearSystem]
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Subspace estimates, a chain of real modes from slow to fast for records too short for
+        any, and systems nearby with modes beside them.
+        """
+        yield from self._subspaces.dynamics(order)
+        outputs = self._data.outputs
+        yield np.diag(np.linspace(0.95, 0.3, order)), np.ones((outputs, order))
+        for system in near:
+            more = order - system.order
+            for pole in _MORE_POLES if more else (0.0,):
+                A = block_diag(system.A, np.diag(pole ** np.arange(1, more + 1)))
+                yield A, np.concatenate([system.C, np.ones((outputs, more))], axis=1)
+
+
+def still_in_the_race(searches: Sequence[Search]) -> list[Search]:
+    """The best search first, then those that may still overtake it."""
+    ranked = sorted(searches, key=lambda one: one.best.objective)
+    leader = ranked[0].best.objective
+    kept = ranked[:1]
+    for search in ranked[1:]:
+        behind = search.best.objective - leader
+        if not search.done and _SAME * leader < behind < _FASTER * search.gain:
+            kept.append(search)
+    return kept
 
 
 def identify(
@@ -39,37 +135,17 @@ def identify(
     max_radius: float = MAX_RADIUS,
     seed: int = 0,
 ) -> LinearSystem:
-    """The best system of the given order for scaled records, in coordinates with uncorrelated
-    states of unit variance.
+    """The best system of one order for scaled records; see `Identification.best`."""
+    return Identification(records).best(
+        order, starts=starts, random_starts=random_starts, max_radius=max_radius, seed=seed
+    )
 
-    No pole lies outside `max_radius`. The `starts` subspace starts with the smallest error are
-    refined, then `random_starts` perturbations of the best.
-    """
-    candidates = [
-        _with_inputs(A, C, records, max_radius=max_radius) for A, C in _starts(records, order)
-    ]
-    candidates.sort(key=lambda pair: pair[0])
-    refined = [
-        refine(system.normalised(records), records, max_radius) for _, system in candidates[:starts]
-    ]
-    best = min(refined, key=lambda pair: pair[0])[1].normalised(records)
-    random = np.random.default_rng(seed)
-    for _ in range(random_starts):
-        A = best.A + _PERTURBATION * random.standard_normal(best.A.shape)
-        C = best.C + _PERTURBATION * random.standard_normal(best.C.shape)
-        refined.append(
-            refine(
-                _with_inputs(A, C, records, max_radius=max_radius)[1].normalised(records),
-                records,
-                max_radius,
-            )
-        )
-    error, best = min(refined, key=lambda pair: pair[0])
-    if not np.isfinite(error):
-        raise TrainingError(
-            f"linear: no start of order {order} gave a finite error; try a smaller order"
-        )
-    return best.normalised(records)
+
+def _perturbed(
+    system: LinearSystem, random: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    A = system.A + _PERTURBATION * random.standard_normal(system.A.shape)
+    return A, system.C + _PERTURBATION * random.standard_normal(system.C.shape)
 
 
 def squared_error(system: LinearSystem, records: Sequence[Record]) -> float:
@@ -228,15 +304,6 @@ def _marked(like: LinearSystem, inputs: float = 0.0, offset: float = 0.0) -> Lin
         D=np.full_like(like.D, inputs),
         offset=np.full_like(like.offset, offset),
     )
-
-
-def _starts(records: Sequence[Record], order: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Subspace estimates, and a chain of real modes from slow to fast for records too short for
-    any.
-    """
-    yield from dynamics(records, order)
-    poles = np.linspace(0.95, 0.3, order)
-    yield np.diag(poles), np.ones((records[0].output_dim, order))
 
 
 def _pack(system: LinearSystem) -> np.ndarray:
