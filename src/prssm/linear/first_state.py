@@ -50,9 +50,7 @@ class InitialState:
         gain, factor = self._gain(system, known)
         return self.mean + gain @ np.where(known, y - forced, 0.0).ravel(), factor
 
-    def affine(
-        self, system: LinearSystem, rows: int
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def affine(self, system: LinearSystem, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """That estimate as `weight @ [y; u] + bias` of the first rows, each row by row, and the
         covariance factor.
         """

@@ -24,6 +24,8 @@ _TOLERANCE = 1e-5  # stop when a step lowers the error by less than this fractio
 _FIRST_DAMPING = 1e-3
 _MAX_DAMPING = 1e5
 _LEAST_DAMPING = 1e-9
+_TURNS = 2  # times that real poles change partners before a search ends
+_ROUNDING = 1e-12  # of the squares of a column
 _SMALL = 1e-6  # of the outputs: errors for which the solution is refined
 
 
@@ -100,12 +102,14 @@ class Projected:
         """`error`: the sum of squares that is to be expected, for the weight of the prior."""
         self.sections = sections
         self.data = data
-        self._solve(data.power if error is None else error)
         expected = data.power if error is None else error
+        self._solve()
+        self._weigh(expected)
         if not 0.7 * expected < self.squared_error < 1.4 * expected:
             self._weigh(self.squared_error)
 
-    def _solve(self, error: float) -> None:
+    def _solve(self) -> None:
+        """The equations of all that enters linearly, but for the prior."""
         sections = self.sections
         data = self.data
         n = sections.order
@@ -113,7 +117,6 @@ class Projected:
         self._shared = _shared_maps(self._maps, data.inputs)
         size = self._shared.shape[2]
         self._equations = np.zeros((size, size))
-        self._right = np.zeros(size)
         self._records = []
         for run in data.runs:
             states = sections.respond(run.late)
@@ -133,10 +136,10 @@ class Projected:
             half = factor.half(cross)
             self._equations -= half.T @ half
             self._records.append((run, states, signals, factor, cross))
-        self._weigh(error)
 
     def _weigh(self, error: float) -> None:
         """Solve with the prior's weight for errors of this size; refine where they are small."""
+        self.expected = error
         data = self.data
         outputs = data.outputs
         weight = error / (data.count * OFFSET_STD**2)
@@ -180,9 +183,7 @@ class Projected:
         if not np.isfinite(self.objective):
             self.objective = np.inf
 
-    def _right_side(
-        self, signals: np.ndarray, errors: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _right_side(self, signals: np.ndarray, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Errors (Dy, T) times the columns of the shared parameters and of the first state."""
         seen = small_product(signals, errors)
         shared = len(signals) - self.sections.order
@@ -208,6 +209,7 @@ class Projected:
         right = np.zeros(size)
         square = np.zeros((size, size))
         shared_cross = np.zeros((len(self.shared), size))
+        whole = np.zeros(size)
         B = self.shared[: n * inputs].reshape(n, inputs)
         for part in self.parts:
             x = sections.driven(part.states, np.concatenate([B, part.x0[:, None]], axis=1))
@@ -223,7 +225,9 @@ class Projected:
                 products = small_product(all_rows, all_rows[count:])
                 for d in outputs:
                     across = products @ maps[d]
-                    square += maps[d].T @ across[count:]
+                    own = maps[d].T @ across[count:]
+                    square += own
+                    whole += own.diagonal()
                     shared_cross += self._shared[d].T @ across[:shared]
                     own_cross += self._maps[d].T @ across[shared:count]
             right += np.einsum("dsp,sd->p", maps, small_product(slopes, part.errors))
@@ -231,6 +235,8 @@ class Projected:
             square -= half.T @ half
             shared_cross -= part.factor.half(part.cross).T @ half
         half = self._factor.half(shared_cross)
+        # what is left of columns that are all but spanned by the others is rounding
+        square.flat[:: size + 1] += _ROUNDING * whole
         return right, square - half.T @ half
 
     def system(self) -> LinearSystem:
@@ -268,6 +274,7 @@ class Search:
         self.gain = 0.0  # of the last steps
         self._damping = _FIRST_DAMPING
         self._small_steps = 0
+        self._turns = 0
 
     def advance(self, steps: int, enough: float) -> None:
         """So many steps, or until none lowers the objective or it is below `enough`."""
@@ -276,6 +283,8 @@ class Search:
             if self.done:
                 break
             self._step(enough)
+            if self.done and not self.best.objective < enough:
+                self._change_partners()
         self.gain = before - self.best.objective
 
     def _step(self, enough: float) -> None:
@@ -284,9 +293,11 @@ class Search:
         curvature = np.maximum(square.diagonal(), 0.0)
         brake = curvature + 1e-6 * curvature.mean() + 1e-30
         while self._damping < _MAX_DAMPING:
-            change = _Factor(square + np.diag(self._damping * brake)).solve(right)
-            moved = best.sections.moved(change, self.max_radius)
-            trial = Projected(moved, best.data, best.squared_error)
+            damped = square + np.diag(self._damping * brake)
+            try:
+                trial = self._trial(right, damped)
+            except np.linalg.LinAlgError:
+                trial = best
             if trial.objective < best.objective:
                 break
             self._damping *= 10.0
@@ -298,6 +309,30 @@ class Search:
         self.best = trial
         self._damping = max(self._damping / 10.0, _LEAST_DAMPING)
         self.done = self._small_steps == 2 or trial.objective < enough
+
+    def _change_partners(self) -> None:
+        """Two real poles become a complex pair in one section only: go on with other partners."""
+        sections = self.best.sections
+        if self._turns == _TURNS or not sections.has_partners:
+            return
+        self._turns += 1
+        turned = Sections.of(sections.A, sections.C, self._turns % 2).within(self.max_radius)
+        trial = Projected(turned, self.best.data, self.best.squared_error)
+        if trial.objective < (1.0 + _TOLERANCE) * self.best.objective:
+            self.best = trial
+            self.done = False
+            self._small_steps = 0
+            self._damping = _FIRST_DAMPING
+
+    def _trial(self, right: np.ndarray, damped: np.ndarray) -> Projected:
+        """Where the step leads; poles that lie on the limit and would leave move along it."""
+        best = self.best
+        change = _Factor(damped).solve(right)
+        free = best.sections.directions(change, self.max_radius)
+        if free is not None and free.shape[1]:
+            change = free @ _Factor(free.T @ damped @ free).solve(free.T @ right)
+        moved = best.sections.moved(change, self.max_radius)
+        return Projected(moved, best.data, best.squared_error)
 
 
 def _signals(states: np.ndarray, run: Run) -> np.ndarray:

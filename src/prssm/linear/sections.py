@@ -15,6 +15,7 @@ from scipy.signal import lfilter
 
 # real poles of one section that are closer than this are moved apart, else C would have no solution
 _APART = 1e-7
+_ON_LIMIT = 1e-9  # a pole this close to the limit is on it
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +32,10 @@ class Sections:
     C: np.ndarray
 
     @classmethod
-    def of(cls, A: np.ndarray, C: np.ndarray) -> Self:
+    def of(cls, A: np.ndarray, C: np.ndarray, turn: int = 0) -> Self:
         """The sections with the same poles that are seen in the same way by the outputs.
+
+        Neighbouring real poles share a section; `turn` by one gives them other partners.
 
         How large a mode is seen is left open: B makes up for it. With one output all modes are seen
         alike, so C says nothing.
@@ -41,7 +44,7 @@ class Sections:
         seen = C @ vectors
         size = np.linalg.norm(seen, axis=0)
         seen = np.where(size > 0.0, seen / np.where(size > 0.0, size, 1.0), 1.0)
-        order = _paired(poles)
+        order = _paired(poles, turn)
         poles = poles[order] - 1.0
         seen = seen[:, order]
         count = len(poles) // 2
@@ -77,18 +80,18 @@ class Sections:
 
     def moved(self, change: np.ndarray, max_radius: float) -> Self:
         """With changed parameters, poles outside the radius drawn back to it."""
+        return self._moved(change).within(max_radius)
+
+    def _moved(self, change: np.ndarray) -> Self:
         values = self.parameters + change
         pairs = values[: self.pairs.size].reshape(-1, 2)
         singles = values[self.pairs.size : self.order]
         C = values[self.order :].reshape(self.C.shape) if len(self.C) > 1 else self.C
-        return type(self)(pairs, singles, C).within(max_radius)
+        return type(self)(pairs, singles, C)
 
     def within(self, max_radius: float) -> Self:
         """With every pole outside the radius drawn back to it; the same where there is none."""
-        sigma = self.pairs[:, 0]
-        alpha = self.pairs[:, 1]
-        root = np.sqrt(0.25 * alpha**2 - sigma + 0.0j)
-        poles = 1.0 + np.stack([-0.5 * alpha + root, -0.5 * alpha - root])
+        poles = self._pair_poles()
         alone = 1.0 - self.singles
         radius = np.abs(poles)
         if radius.max(initial=0.0) <= max_radius and np.abs(alone).max(initial=0.0) <= max_radius:
@@ -101,6 +104,41 @@ class Sections:
             1.0 - np.clip(alone, -max_radius, max_radius),
             self.C,
         )
+
+    def _pair_poles(self) -> np.ndarray:
+        """Both poles (2, K) of each pair."""
+        middle = -0.5 * self.pairs[:, 1]
+        root = np.sqrt(middle**2 - self.pairs[:, 0] + 0.0j)
+        return 1.0 + np.stack([middle + root, middle - root])
+
+    @property
+    def has_partners(self) -> bool:
+        """Whether real poles could share a section in other ways."""
+        real = int(np.sum(self._pair_poles().imag == 0.0)) + len(self.singles)
+        return real > 2
+
+    def directions(self, change: np.ndarray, max_radius: float) -> np.ndarray | None:
+        """Directions (P, fewer) in which the parameters may go where a change would push poles out
+        that lie on the limit already; none where it pushes out no such pole.
+
+        A pole on the limit stays there: its pair moves along a line on which the other real pole,
+        or the angle, is free. That line is straight in sigma and alpha.
+        """
+        after = self._moved(change)
+        poles = self._pair_poles()
+        radius = np.abs(poles)
+        pushed = (np.abs(after._pair_poles()) > max_radius).any(axis=0)
+        pairs = np.flatnonzero(pushed & (radius > max_radius - _ON_LIMIT).any(axis=0))
+        out = np.abs(1.0 - after.singles) > max_radius
+        singles = np.flatnonzero(out & (np.abs(1.0 - self.singles) > max_radius - _ON_LIMIT))
+        if not len(pairs) and not len(singles):
+            return None
+        free = np.eye(len(change))
+        for index in pairs:
+            outer = poles[int(np.argmax(radius[:, index])), index]
+            is_real = outer.imag == 0.0
+            free[2 * index, 2 * index + 1] = 1.0 - outer.real if is_real else 1.0
+        return np.delete(free, [*(2 * pairs), *(2 * len(self.pairs) + singles)], axis=1)
 
     @property
     def A(self) -> np.ndarray:
@@ -202,7 +240,7 @@ def _single_output(pairs: int, singles: int) -> np.ndarray:
     return np.concatenate([np.tile([1.0, 0.0], pairs), np.ones(singles)])[None]
 
 
-def _paired(poles: np.ndarray) -> np.ndarray:
+def _paired(poles: np.ndarray, turn: int) -> np.ndarray:
     """An order in which neighbours belong to one section: complex pairs, then real poles from slow
     to fast.
     """
@@ -214,4 +252,4 @@ def _paired(poles: np.ndarray) -> np.ndarray:
         partner = int(np.argmin(np.abs(poles - poles[index].conj())))
         order += [int(index), partner]
     real = [int(index) for index in np.argsort(-poles.real) if poles[index].imag == 0.0]
-    return np.array(order + real, dtype=int)
+    return np.array(order + real[turn:] + real[:turn], dtype=int)

@@ -44,8 +44,7 @@ class Subspaces:
             projection, future = _project(self.records, block)
             weights = [] if projection is None else [np.eye(len(projection)), _root(future, _NOISE)]
             self._found[block] = [
-                weight @ np.linalg.svd(np.linalg.solve(weight, projection))[0]
-                for weight in weights
+                weight @ np.linalg.svd(np.linalg.solve(weight, projection))[0] for weight in weights
             ]
         return self._found[block]
 
