@@ -10,15 +10,9 @@ from hypothesis import strategies as st
 import prssm
 from prssm.data.record import Record
 from prssm.linear.first_state import InitialState
-from prssm.linear.order import Judged, best, until_no_better
-from prssm.linear.output_error import (
-    OFFSET_STD,
-    identify,
-    linearise,
-    objective,
-    refine,
-    squared_error,
-)
+from prssm.linear.order import Judged, best, splits, until_no_better
+from prssm.linear.output_error import identify, objective, squared_error
+from prssm.linear.projection import OFFSET_STD
 from prssm.linear.subspace import dynamics
 from prssm.linear.system import MAX_RADIUS, LinearSystem, propagate, spectral_radius, stabilised
 from prssm.models.linear_ssm import LinearSSM
@@ -91,43 +85,6 @@ def test_guard_draws_back_what_is_outside_and_keeps_the_rest(
         # poles drawn to one place are ill-conditioned
         assert np.abs(np.linalg.eigvals(guarded) - pole).min() < 1e-4
     np.testing.assert_array_equal(stabilised(guarded, limit), guarded)
-
-
-def test_refinement_from_an_unstable_start_ends_stable_and_better() -> None:
-    truth = system()
-    record = record_of(truth, 120, noise=0.1)
-    wild = LinearSystem(rotation(1.3, 0.6), truth.B, truth.C, D=truth.D, offset=truth.offset)
-    error, refined = refine(wild, [record])
-    assert spectral_radius(refined.A) <= MAX_RADIUS
-    assert error < 1.5 * record.y.size * 0.1**2
-
-
-def test_gradient_equals_finite_differences_with_gaps() -> None:
-    from prssm.linear.output_error import _pack, _unpack
-
-    model = system(inputs=2, outputs=2, third=0.7)
-    y = np.random.default_rng(3).standard_normal((40, 2))
-    y[5:9, 0] = y[30, 1] = np.nan
-    record = Record(np.random.default_rng(4).standard_normal((40, 2)), y)
-    residual, jacobian = linearise(model, record)
-    at = _pack(model)
-    step = 1e-6
-    differences = [
-        squared_error(_unpack(at + d, model), [record])
-        - squared_error(_unpack(at - d, model), [record])
-        for d in step * np.eye(at.size)
-    ]
-    np.testing.assert_allclose(
-        -2.0 * jacobian.T @ residual, np.array(differences) / (2 * step), rtol=1e-5, atol=1e-6
-    )
-
-
-def test_a_change_of_the_first_state_is_projected_out_of_the_jacobian() -> None:
-    record = record_of(system(), 60, noise=0.2)
-    residual, jacobian = linearise(system(), record)
-    response = system().free_response(60)[:, 0]
-    np.testing.assert_allclose(response.T @ jacobian, 0.0, atol=1e-9)
-    np.testing.assert_allclose(response.T @ residual, 0.0, atol=1e-9)
 
 
 def test_nearest_run_is_the_least_squares_solution() -> None:
@@ -230,6 +187,20 @@ def test_smallest_of_equally_good_orders_wins_and_search_stops() -> None:
 
     assert best(until_no_better(judge, range(1, 9))).order == 2
     assert asked == [1, 2, 3, 4, 5]
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.integers(2, 90), min_size=1, max_size=7))
+def test_every_row_is_held_out_once_and_never_fitted_then(lengths: list[int]) -> None:
+    ids = np.split(np.arange(sum(lengths), dtype=float), np.cumsum(lengths)[:-1])
+    records = [Record(None, rows) for rows in ids]
+    held = []
+    for fit, out in splits(records):
+        fitted, left = (set(np.concatenate([r.y[:, 0] for r in part])) for part in (fit, out))
+        assert not fitted & left
+        assert len(fitted) + len(left) == sum(lengths)
+        held += sorted(left)
+    assert len(held) == len(set(held))
 
 
 # ---- the first state, the band, the contract ----

@@ -10,7 +10,6 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.linear.system import LinearSystem
-from prssm.linear.triangle import triangle
 from prssm.prediction.correlation import lag_one
 
 _LEAST_STD = 1e-6  # in scaled units: noise-free data keep a regular problem
@@ -45,28 +44,53 @@ class InitialState:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Posterior mean and covariance factor of x[0] given the first outputs (rows of `y`; NaN is
         skipped).
+        """
+        known = ~np.isnan(y)
+        forced, _ = system.simulate(self.mean, u[: len(y)])
+        gain, factor = self._gain(system, known)
+        return self.mean + gain @ np.where(known, y - forced, 0.0).ravel(), factor
+
+    def affine(self, system: LinearSystem, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """That estimate as `weight @ [y; u] + bias` of the first rows, each row by row, and the
+        covariance factor.
+        """
+        outputs, inputs = system.D.shape
+        gain, factor = self._gain(system, np.ones((rows, outputs), dtype=bool))
+        # what inputs do to the outputs: the impulse response, later by one row after another
+        markov = system.markov(rows)
+        forced = np.zeros((rows, outputs, rows, inputs))
+        for row in range(rows):
+            forced[row:, :, row] = markov[: rows - row]
+        start, _ = system.simulate(self.mean, np.zeros((rows, inputs)))
+        weight = np.concatenate(
+            [gain, -gain @ forced.reshape(rows * outputs, rows * inputs)], axis=1
+        )
+        return weight, self.mean - gain @ start.ravel(), factor
+
+    def _gain(self, system: LinearSystem, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How far the outputs' errors (row by row) move the first state, and the covariance factor.
 
         With x = mean + factor z: minimise |z|^2 + |W (y - yhat(z))|^2, where W whitens the
         correlated errors.
         """
-        forced, _ = system.simulate(self.mean, u[: len(y)])
-        response = system.free_response(len(y)) @ self.factor
-        rows = [np.eye(len(self.mean))]
-        targets = [np.zeros(len(self.mean))]
-        for d in range(y.shape[1]):
-            known = np.flatnonzero(~np.isnan(y[:, d]))
-            lags = np.abs(known[:, None] - known)
-            root = self.error_std[d] * np.linalg.cholesky(
-                self.correlation[d] ** lags + 1e-9 * np.eye(len(known))
-            )
-            rows.append(np.linalg.solve(root, response[known, d]))
-            targets.append(np.linalg.solve(root, y[known, d] - forced[known, d]))
-        R = triangle(
-            np.concatenate([np.concatenate(rows), np.concatenate(targets)[:, None]], axis=1)
-        )
         n = len(self.mean)
-        z = np.linalg.solve(R[:n, :n], R[:n, n])
-        return self.mean + self.factor @ z, np.linalg.solve(R[:n, :n].T, self.factor.T).T
+        response = system.free_response(len(known)) @ self.factor
+        rows = [np.eye(n)]
+        targets = [np.zeros((n, known.size))]
+        place = np.arange(known.size).reshape(known.shape)
+        for d in range(known.shape[1]):
+            at = np.flatnonzero(known[:, d])
+            lags = np.abs(at[:, None] - at)
+            root = self.error_std[d] * np.linalg.cholesky(
+                self.correlation[d] ** lags + 1e-9 * np.eye(len(at))
+            )
+            rows.append(np.linalg.solve(root, response[at, d]))
+            target = np.zeros((len(at), known.size))
+            target[:, place[at, d]] = np.linalg.inv(root)
+            targets.append(target)
+        Q, R = np.linalg.qr(np.concatenate(rows))
+        gain = self.factor @ np.linalg.solve(R, Q.T @ np.concatenate(targets))
+        return gain, np.linalg.solve(R.T, self.factor.T).T
 
 
 def _rms(errors: Sequence[np.ndarray]) -> np.ndarray:

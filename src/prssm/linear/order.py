@@ -4,15 +4,14 @@ training data.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
-from prssm.data.splits import folds, split
 from prssm.linear.first_state import InitialState
-from prssm.linear.output_error import identify, measured, squared_error
+from prssm.linear.output_error import Identification, identify, measured, squared_error
 from prssm.linear.system import MAX_RADIUS, LinearSystem, spectral_radius
 
 # halves: a free run as long as the data is a hard test, and drifts that a short stretch hides show
@@ -21,12 +20,13 @@ FOLDS = 2
 RADII = (MAX_RADIUS, 0.98, 0.95)  # limits of the poles, from any memory to twenty samples of it
 _LEAST_ROWS = 4  # measured values for each parameter of the largest order that is tried
 _PATIENCE = 2  # orders without improvement before the search ends
+_SHORTEST = 16  # rows of a stretch that is worth predicting
 _TIE = 0.02  # held-out errors this close, relative to the best, are equal: the simpler model wins
 _EXACT = 1e-4  # and so are errors below this fraction of the output's deviation
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOutErrors:
+class HeldOut:
     """Errors (rows, Dy) of free runs over stretches that the model was not fitted to, one array for
     each stretch.
     """
@@ -57,50 +57,112 @@ class HeldOutErrors:
         return np.sqrt(np.nanmean(late**2, axis=0))
 
 
-def hold_out(
-    records: Sequence[Record], order: int, warmup: int, starts: int
-) -> HeldOutErrors | None:
-    """Free runs over stretches that were held out, under the limit of the poles that serves them
-    best.
+Split = tuple[list[Record], list[Record]]  # what to fit, what to predict
 
-    Slow modes that training drifts have suggested do harm in a long free run; whether they do is
-    seen here.
+
+def splits(records: Sequence[Record], folds: int = FOLDS) -> list[Split]:
+    """Each stretch of the data is held out once: whole records where there are many, else equal
+    parts of each record.
+
+    Empty where the data are too short to spare anything.
     """
-    limits: list[HeldOutErrors] = []
-    for max_radius in RADII:
-        if limits and limits[-1].radius <= max_radius:
-            continue  # the limit would change nothing
-        result = _hold_out(records, order, warmup, starts=starts, max_radius=max_radius)
-        if result is None:
-            return None
-        limits.append(result)
-    return limits[first_good([result.rms for result in limits])]
-
-
-def _hold_out(
-    records: Sequence[Record], order: int, warmup: int, starts: int, max_radius: float
-) -> HeldOutErrors | None:
-    """None where the data are too short, or where some output is not measured in what is fitted or
-    in what is held out.
-    """
-    errors = []
-    radius = 0.0
-    for stretches in folds(records, FOLDS):
-        fit, held_out = split(records, stretches)
-        if np.isnan(np.concatenate([record.y for record in fit])).all(axis=0).any():
-            return None
-        centre = _centring(fit)
-        fit = [centre.scale(record) for record in fit]
-        system = identify(fit, order, starts=starts, random_starts=0, max_radius=max_radius)
-        start = InitialState.fit(system, fit)
-        errors += [
-            _free_run_error(system, start, centre.scale(record), warmup=warmup)
-            for record in held_out
+    if len(records) >= 2 * folds:
+        groups = [list(records[fold::folds]) for fold in range(folds)]
+        return [
+            ([r for j, group in enumerate(groups) if j != i for r in group], groups[i])
+            for i in range(folds)
         ]
-        radius = max(radius, spectral_radius(system.A))
-    there = [~np.isnan(error[warmup:]) for error in errors]
-    complete = errors and np.concatenate(there).any(axis=0).all()
-    return HeldOutErrors(errors, warmup, max_radius, radius) if complete else None
+    long_enough = [record for record in records if len(record) >= folds * _SHORTEST]
+    if not long_enough:
+        return []
+    short = [record for record in records if len(record) < folds * _SHORTEST]
+    return [_cut(long_enough, short, fold, folds=folds) for fold in range(folds)]
+
+
+def _cut(records: Sequence[Record], always_fit: Sequence[Record], fold: int, folds: int) -> Split:
+    fit = list(always_fit)
+    held_out = []
+    for record in records:
+        edges = np.linspace(0, len(record), folds + 1).astype(int)
+        fit += [record[: edges[fold]]] if fold > 0 else []
+        fit += [record[edges[fold + 1] :]] if fold + 1 < folds else []
+        held_out.append(record[edges[fold] : edges[fold + 1]])
+    return fit, held_out
+
+
+class Halves:
+    """Free runs of models of any order over stretches that they were not fitted to.
+
+    What was found for one order and one limit of the poles is where the search for the next begins.
+    """
+
+    def __init__(self, records: Sequence[Record], warmup: int, starts: int) -> None:
+        self.warmup = warmup
+        self.starts = starts
+        self._parts = [_Part.of(fit, held_out) for fit, held_out in splits(records)]
+        self.usable = bool(self._parts) and all(part.measured for part in self._parts)
+        self._near: list[list[LinearSystem]] = [[] for _ in self._parts]
+
+    def hold_out(self, order: int) -> HeldOut | None:
+        """Errors under the limit of the poles that serves them best; none where the data are too
+        short, or where some output is not measured in what is fitted or in what is held out.
+
+        Slow modes that training drifts have suggested do harm in a long free run; whether they do
+        is seen here.
+        """
+        if not self.usable:
+            return None
+        limits: list[HeldOut] = []
+        systems = self._near
+        for max_radius in RADII:
+            if limits and limits[-1].radius <= max_radius:
+                continue  # the limit would change nothing
+            found = [
+                part.identification.best(
+                    order, starts=self.starts, random_starts=0, max_radius=max_radius, near=near
+                )
+                for part, near in zip(self._parts, systems, strict=True)
+            ]
+            result = self._run(found, max_radius)
+            if result is None:
+                return None
+            if not limits:
+                self._near = [[system] for system in found]
+            systems = [[system] for system in found]
+            limits.append(result)
+        return limits[first_good([result.rms for result in limits])]
+
+    def _run(self, systems: Sequence[LinearSystem], max_radius: float) -> HeldOut | None:
+        errors = []
+        for part, system in zip(self._parts, systems, strict=True):
+            start = InitialState.fit(system, part.fit)
+            errors += [
+                _free_run_error(system, start, record, warmup=self.warmup)
+                for record in part.held_out
+            ]
+        there = [~np.isnan(error[self.warmup :]) for error in errors]
+        if not np.concatenate(there).any(axis=0).all():
+            return None
+        radius = max(spectral_radius(system.A) for system in systems)
+        return HeldOut(errors, self.warmup, max_radius, radius)
+
+
+class _Part(NamedTuple):
+    """What is fitted and what is predicted, centred by the means of what is fitted."""
+
+    identification: Identification
+    fit: list[Record]
+    held_out: list[Record]
+    measured: bool  # whether all outputs are in what is fitted
+
+    @classmethod
+    def of(cls, fit: Sequence[Record], held_out: Sequence[Record]) -> Self:
+        complete = not np.isnan(np.concatenate([record.y for record in fit])).all(axis=0).any()
+        centre = _centring(fit)
+        shown = [centre.scale(record) for record in fit]
+        return cls(
+            Identification(shown), shown, [centre.scale(record) for record in held_out], complete
+        )
 
 
 def _centring(records: Sequence[Record]) -> Scaler:
@@ -135,7 +197,7 @@ class Judged(NamedTuple):
 
     order: int
     error: float
-    held_out: HeldOutErrors | None
+    held_out: HeldOut | None
 
 
 def judge_orders(
@@ -147,8 +209,10 @@ def judge_orders(
 ) -> list[Judged]:
     """The `orders` (ascending) up to where more states stop helping."""
 
+    halves = Halves(records, warmup, starts)
+
     def judge(order: int) -> Judged:
-        held_out = hold_out(records, order, warmup, starts=starts)
+        held_out = halves.hold_out(order)
         error = held_out.rms if held_out else information(records, order, starts)
         report(order, error)
         return Judged(order, error, held_out)

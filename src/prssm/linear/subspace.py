@@ -12,25 +12,46 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from prssm.data.record import Record
-from prssm.linear.triangle import triangle
+from prssm.linear.products import small_product
 
 BLOCKS = (6, 10, 16, 25)  # rows of past and of future that are tried
+# variances relative to the mean one: of signals that depend on each other, and of outputs
+_DEPENDENT = 1e-13
+_NOISE = 1e-9
+
+
+class Subspaces:
+    """The directions of G in some records, found once for all orders."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self.records = records
+        self.outputs = records[0].output_dim
+        self._found: dict[int, list[np.ndarray]] = {}
+
+    def dynamics(self, order: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Pairs (A, C) of the given order, one for each usable block size and weighting; none if
+        all records are too short.
+        """
+        # so many that the shifted observability matrix still has full rank
+        smallest = -(-order // self.outputs) + 1
+        for block in sorted({smallest, *(size for size in BLOCKS if size > smallest)}):
+            for directions in self._directions(block):
+                yield _shift(directions[:, :order], self.outputs)
+
+    def _directions(self, block: int) -> list[np.ndarray]:
+        """G's columns in the order of their weight, in one array for each weighting."""
+        if block not in self._found:
+            projection, future = _project(self.records, block)
+            weights = [] if projection is None else [np.eye(len(projection)), _root(future, _NOISE)]
+            self._found[block] = [
+                weight @ np.linalg.svd(np.linalg.solve(weight, projection))[0] for weight in weights
+            ]
+        return self._found[block]
 
 
 def dynamics(records: Sequence[Record], order: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Pairs (A, C) of the given order, one for each usable block size and weighting; none if all
-    records are too short.
-    """
-    outputs = records[0].output_dim
-    # so many that the shifted observability matrix still has full rank
-    smallest = -(-order // outputs) + 1
-    for block in sorted({smallest, *(size for size in BLOCKS if size > smallest)}):
-        projection, future = _project(records, block)
-        if projection is None:
-            continue
-        for weight in (np.eye(len(projection)), _root(future)):
-            left = np.linalg.svd(np.linalg.solve(weight, projection))[0]
-            yield _shift(weight @ left[:, :order], outputs)
+    """Pairs (A, C) of the given order from some records; see `Subspaces.dynamics`."""
+    return Subspaces(records).dynamics(order)
 
 
 def _project(records: Sequence[Record], block: int) -> tuple[np.ndarray | None, np.ndarray]:
@@ -47,31 +68,26 @@ def _project(records: Sequence[Record], block: int) -> tuple[np.ndarray | None, 
     known = given.shape[1] + past.shape[1]
     if len(given) <= known + future.shape[1]:
         return None, np.zeros(0)
-    R = triangle(np.concatenate([given, past, future], axis=1)).T
-    explained = R[known:, given.shape[1] : known]
-    rest = R[known:, given.shape[1] :]
+    signals = np.concatenate([given, past, future], axis=1).T
+    root = _root(small_product(signals, signals), _DEPENDENT)
+    explained = root[known:, given.shape[1] : known]
+    rest = root[known:, given.shape[1] :]
     return explained, rest @ rest.T / len(given)
 
 
 def _blocks(record: Record, block: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each moment a row: the future inputs, the past, and the future outputs."""
-    u, y = (
-        np.lib.stride_tricks.sliding_window_view(values, 2 * block, axis=0).transpose(0, 2, 1)
-        for values in (record.u, record.outputs_filled())
-    )
-    past = np.concatenate([_flat(u[:, :block]), _flat(y[:, :block])], axis=1)
-    return _flat(u[:, block:]), past, _flat(y[:, block:])
+    windows = lambda values: np.lib.stride_tricks.sliding_window_view(values, 2 * block, axis=0)  # noqa: E731
+    u, y = (windows(values).transpose(0, 2, 1) for values in (record.u, record.outputs_filled()))
+    flat = lambda values: values.reshape(len(values), -1)  # noqa: E731
+    past = np.concatenate([flat(u[:, :block]), flat(y[:, :block])], axis=1)
+    return flat(u[:, block:]), past, flat(y[:, block:])
 
 
-def _flat(windows: np.ndarray) -> np.ndarray:
-    """Each window as one row."""
-    return windows.reshape(len(windows), -1)
-
-
-def _root(covariance: np.ndarray) -> np.ndarray:
+def _root(covariance: np.ndarray, floor: float) -> np.ndarray:
     """Cholesky factor, with a floor that keeps noise-free data regular."""
     size = np.trace(covariance) / len(covariance)
-    return np.linalg.cholesky(covariance + (1e-9 * size + 1e-30) * np.eye(len(covariance)))
+    return np.linalg.cholesky(covariance + (floor * size + 1e-30) * np.eye(len(covariance)))
 
 
 def _shift(observability: np.ndarray, outputs: int) -> tuple[np.ndarray, np.ndarray]:

@@ -108,7 +108,7 @@ def test_a_random_walk_stays_where_it_is_and_begins_at_the_first_measurement():
 def test_orders_nearly_as_good_as_the_best_are_kept_the_best_first(monkeypatch):
     errors = {1: 0.61, 2: 0.51, 3: 0.5, 4: 0.55, 5: 0.53, 6: 0.52}
     judged = [Judged(order, error, None) for order, error in errors.items()]
-    monkeypatch.setattr(linear_start, "judge_orders", lambda *_: judged)
+    monkeypatch.setattr(linear_start, "judge_orders", lambda *_, **__: judged)
     chosen = Limits.choose([recording()], 6, 6)
     # two is as good as three; four are enough
     assert [each.order for each in chosen] == [2, 3, 6, 5]

@@ -16,6 +16,7 @@ from prssm.models.prssm.emission import LinearEmission
 
 _LEAST_STD = 0.02  # of the output error, in scaled units: no start is so sure that it cannot learn
 _WALK_STD = 0.1  # of the recognised first state of a random walk
+_LEAST_FIRST_STD = 1e-2  # of that of a linear model
 _SPARE_POLES = (0.3, 0.95)
 _NEARLY = 0.2  # of the best order's held-out error, by which another order may be worse
 _MOST = 4  # linear models
@@ -128,7 +129,8 @@ class LinearStart:
     @classmethod
     def of(cls, system: LinearSystem, records: Sequence[Record], window: int) -> Self:
         start = InitialState.fit(system, records)
-        first_weight, first_bias, first_std = _affine_first_state(start, system, window)
+        first_weight, first_bias, factor = start.affine(system, window)
+        first_std = np.maximum(np.sqrt(np.sum(factor**2, axis=1)), _LEAST_FIRST_STD)
         visited = [np.concatenate([system.states(record), record.u], axis=1) for record in records]
         return cls(
             np.concatenate([system.A, system.B], axis=1),
@@ -204,25 +206,3 @@ def _with_filters(run: np.ndarray, order: int, poles: np.ndarray, drive: np.ndar
     for t in range(1, len(run)):
         filtered[t] = poles * filtered[t - 1] + drive @ u[t - 1]
     return np.concatenate([x, filtered, u], axis=1)
-
-
-def _affine_first_state(
-    start: InitialState, system: LinearSystem, window: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The posterior mean of the first state as W [y; u] + b of the first samples, and its
-    deviations.
-
-    The estimate is affine in the samples, so its value at the origin and at the unit vectors says
-    all.
-    """
-    outputs, inputs = system.D.shape
-    y = np.zeros((window, outputs))
-    u = np.zeros((window, inputs))
-    bias, factor = start.estimate(system, u, y)
-    columns = []
-    for values in (y, u):
-        for index in range(values.size):
-            values.flat[index] = 1.0
-            columns.append(start.estimate(system, u, y)[0] - bias)
-            values.flat[index] = 0.0
-    return np.array(columns).T, bias, np.maximum(np.sqrt(np.sum(factor**2, axis=1)), 1e-2)
