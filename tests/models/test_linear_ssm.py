@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 import prssm
 from prssm.data.record import Record
+from prssm.data.splits import folds, split
 from prssm.linear.first_state import InitialState
-from prssm.linear.order import Judged, best, splits, until_no_better
+from prssm.linear.order import FOLDS, Judged, best, until_no_better
 from prssm.linear.output_error import identify, objective, squared_error
 from prssm.linear.projection import OFFSET_STD
 from prssm.linear.subspace import dynamics
-from prssm.linear.system import MAX_RADIUS, LinearSystem, propagate, spectral_radius, stabilised
+from prssm.linear.system import LinearSystem, propagate, spectral_radius, stabilised
 from prssm.models.linear_ssm import LinearSSM
 
 
@@ -195,7 +196,8 @@ def test_every_row_is_held_out_once_and_never_fitted_then(lengths: list[int]) ->
     ids = np.split(np.arange(sum(lengths), dtype=float), np.cumsum(lengths)[:-1])
     records = [Record(None, rows) for rows in ids]
     held = []
-    for fit, out in splits(records):
+    for stretches in folds(records, FOLDS):
+        fit, out = split(records, stretches)
         fitted, left = (set(np.concatenate([r.y[:, 0] for r in part])) for part in (fit, out))
         assert not fitted & left
         assert len(fitted) + len(left) == sum(lengths)

@@ -10,6 +10,7 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
+from prssm.data.splits import folds, split
 from prssm.linear.first_state import InitialState
 from prssm.linear.output_error import Identification, identify, measured, squared_error
 from prssm.linear.system import MAX_RADIUS, LinearSystem, spectral_radius
@@ -20,13 +21,12 @@ FOLDS = 2
 RADII = (MAX_RADIUS, 0.98, 0.95)  # limits of the poles, from any memory to twenty samples of it
 _LEAST_ROWS = 4  # measured values for each parameter of the largest order that is tried
 _PATIENCE = 2  # orders without improvement before the search ends
-_SHORTEST = 16  # rows of a stretch that is worth predicting
 _TIE = 0.02  # held-out errors this close, relative to the best, are equal: the simpler model wins
 _EXACT = 1e-4  # and so are errors below this fraction of the output's deviation
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
+class HeldOutErrors:
     """Errors (rows, Dy) of free runs over stretches that the model was not fitted to, one array for
     each stretch.
     """
@@ -57,39 +57,6 @@ class HeldOut:
         return np.sqrt(np.nanmean(late**2, axis=0))
 
 
-Split = tuple[list[Record], list[Record]]  # what to fit, what to predict
-
-
-def splits(records: Sequence[Record], folds: int = FOLDS) -> list[Split]:
-    """Each stretch of the data is held out once: whole records where there are many, else equal
-    parts of each record.
-
-    Empty where the data are too short to spare anything.
-    """
-    if len(records) >= 2 * folds:
-        groups = [list(records[fold::folds]) for fold in range(folds)]
-        return [
-            ([r for j, group in enumerate(groups) if j != i for r in group], groups[i])
-            for i in range(folds)
-        ]
-    long_enough = [record for record in records if len(record) >= folds * _SHORTEST]
-    if not long_enough:
-        return []
-    short = [record for record in records if len(record) < folds * _SHORTEST]
-    return [_cut(long_enough, short, fold, folds=folds) for fold in range(folds)]
-
-
-def _cut(records: Sequence[Record], always_fit: Sequence[Record], fold: int, folds: int) -> Split:
-    fit = list(always_fit)
-    held_out = []
-    for record in records:
-        edges = np.linspace(0, len(record), folds + 1).astype(int)
-        fit += [record[: edges[fold]]] if fold > 0 else []
-        fit += [record[edges[fold + 1] :]] if fold + 1 < folds else []
-        held_out.append(record[edges[fold] : edges[fold + 1]])
-    return fit, held_out
-
-
 class Halves:
     """Free runs of models of any order over stretches that they were not fitted to.
 
@@ -99,11 +66,11 @@ class Halves:
     def __init__(self, records: Sequence[Record], warmup: int, starts: int) -> None:
         self.warmup = warmup
         self.starts = starts
-        self._parts = [_Part.of(fit, held_out) for fit, held_out in splits(records)]
+        self._parts = [_Part.of(*split(records, stretches)) for stretches in folds(records, FOLDS)]
         self.usable = bool(self._parts) and all(part.measured for part in self._parts)
         self._near: list[list[LinearSystem]] = [[] for _ in self._parts]
 
-    def hold_out(self, order: int) -> HeldOut | None:
+    def hold_out(self, order: int) -> HeldOutErrors | None:
         """Errors under the limit of the poles that serves them best; none where the data are too
         short, or where some output is not measured in what is fitted or in what is held out.
 
@@ -112,7 +79,7 @@ class Halves:
         """
         if not self.usable:
             return None
-        limits: list[HeldOut] = []
+        limits: list[HeldOutErrors] = []
         systems = self._near
         for max_radius in RADII:
             if limits and limits[-1].radius <= max_radius:
@@ -132,7 +99,7 @@ class Halves:
             limits.append(result)
         return limits[first_good([result.rms for result in limits])]
 
-    def _run(self, systems: Sequence[LinearSystem], max_radius: float) -> HeldOut | None:
+    def _run(self, systems: Sequence[LinearSystem], max_radius: float) -> HeldOutErrors | None:
         errors = []
         for part, system in zip(self._parts, systems, strict=True):
             start = InitialState.fit(system, part.fit)
@@ -144,7 +111,7 @@ class Halves:
         if not np.concatenate(there).any(axis=0).all():
             return None
         radius = max(spectral_radius(system.A) for system in systems)
-        return HeldOut(errors, self.warmup, max_radius, radius)
+        return HeldOutErrors(errors, self.warmup, max_radius, radius)
 
 
 class _Part(NamedTuple):
@@ -197,7 +164,7 @@ class Judged(NamedTuple):
 
     order: int
     error: float
-    held_out: HeldOut | None
+    held_out: HeldOutErrors | None
 
 
 def judge_orders(

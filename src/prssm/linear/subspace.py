@@ -42,10 +42,11 @@ class Subspaces:
         """G's columns in the order of their weight, in one array for each weighting."""
         if block not in self._found:
             projection, future = _project(self.records, block)
-            weights = [] if projection is None else [np.eye(len(projection)), _root(future, _NOISE)]
-            self._found[block] = [
-                weight @ np.linalg.svd(np.linalg.solve(weight, projection))[0] for weight in weights
-            ]
+            self._found[block] = []
+            if projection is not None:
+                for weight in (np.eye(len(projection)), _root(future, _NOISE)):
+                    left = np.linalg.svd(np.linalg.solve(weight, projection))[0]
+                    self._found[block].append(weight @ left)
         return self._found[block]
 
 
