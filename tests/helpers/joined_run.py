@@ -44,10 +44,10 @@ def main(folder: Path, port: str, process: int) -> None:
         model.save(folder / "whole.prssm")
     advance = optimise.advance
 
-    def dies_halfway(objective, state, *rest):
+    def dies_halfway(objective, state, *rest, **named):
         if process == 1 and int(state["iteration"]) >= LOST_AT:
             os._exit(9)
-        return advance(objective, state, *rest)
+        return advance(objective, state, *rest, **named)
 
     optimise.advance = dies_halfway
     try:

@@ -3,7 +3,6 @@ it.
 """
 
 import subprocess
-from types import SimpleNamespace
 
 import pytest
 
@@ -23,7 +22,7 @@ def package(monkeypatch, tmp_path):
     """A package in a folder of its own, in place of ours."""
     source = tmp_path / "__init__.py"
     source.write_text("")
-    monkeypatch.setattr(told, "prssm", SimpleNamespace(__file__=str(source), __version__="0"))
+    monkeypatch.setattr(told, "PACKAGE_FOLDER", tmp_path)
     return tmp_path
 
 

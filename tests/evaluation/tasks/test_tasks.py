@@ -99,8 +99,7 @@ def test_scores_come_with_what_was_scored() -> None:
 
 
 def test_a_search_keeps_its_best(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("prssm.evaluation.search.trial.ALWAYS", ("constant",))
-    monkeypatch.setattr("prssm.evaluation.search.final.ALWAYS", ("constant",))
+    monkeypatch.setattr("prssm.evaluation.comparison.BASELINES", ("constant",))
     data = DataSettings(data=("log.csv",), inputs=("u",), outputs=("y",), split=0.75)
     settings = SearchSettings(data=data, over={"seed": [1, 2]}, method="constant", out=Path("runs"))
     loaded = load_data(data)

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-import prssm
 from prssm.evaluation.jobs.workers import Done, Event, Lost, Started
 from prssm.foundation.errors import MissingExtraError, OptionError
+from prssm.foundation.version import __version__
 
 _CONNECT_SECONDS = 10
 
@@ -39,7 +39,7 @@ def run_on_dask(work: Callable[[Any], Any], jobs: Iterable[Any], address: str) -
                 else max(1, sum(client.nthreads().values())) - len(futures)
             )
             for _, job in zip(range(room), to_come):  # noqa: B905 - whichever ends first
-                future = client.submit(_same_version, work, job, prssm.__version__, pure=False)
+                future = client.submit(_same_version, work, job, __version__, pure=False)
                 futures[future] = job
                 completed.add(future)
                 yield Started(job)
@@ -61,8 +61,8 @@ def _ended(job: Any, future: Any) -> Event:
 
 def _same_version(work: Callable[[Any], Any], job: Any, version: str) -> Any:
     """On the worker: for one that joins after the others were checked."""
-    if prssm.__version__ != version:
-        raise WorkerVersionError(_refusal("a worker", f"prssm {prssm.__version__}", version))
+    if __version__ != version:
+        raise WorkerVersionError(_refusal("a worker", f"prssm {__version__}", version))
     return work(job)
 
 
@@ -73,18 +73,18 @@ def _check_versions(client: Any) -> None:
     """
 
     def version() -> str:
-        import prssm
+        import importlib
 
-        return prssm.__version__
+        return importlib.import_module("prssm").__version__
 
     for worker, answer in client.run(version, on_error="return").items():
-        if answer != prssm.__version__:
+        if answer != __version__:
             runs = (
                 "no prssm that can be imported"
                 if isinstance(answer, BaseException)
                 else f"prssm {answer}"
             )
-            raise WorkerVersionError(_refusal(f"the worker {worker}", runs, prssm.__version__))
+            raise WorkerVersionError(_refusal(f"the worker {worker}", runs, __version__))
 
 
 def _refusal(worker: str, runs: str, version: str) -> str:

@@ -10,10 +10,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import prssm
 from prssm.data.record import Record
 from prssm.foundation.fingerprint import fingerprint
+from prssm.foundation.version import __version__
 
+PACKAGE_FOLDER = Path(__file__).parents[2]
 PACKAGES = ("jax", "jaxlib", "equinox", "optax", "numpy", "scipy")
 _GIT_SECONDS = 10
 
@@ -30,7 +31,7 @@ def data_checksum(records: Sequence[Record]) -> str:
 
 
 def versions() -> dict[str, str]:
-    installed = {"prssm": prssm.__version__, "python": platform.python_version()}
+    installed = {"prssm": __version__, "python": platform.python_version()}
     return installed | {name: metadata.version(name) for name in PACKAGES}
 
 
@@ -68,7 +69,7 @@ def commit() -> str | None:
     """
     if "PRSSM_COMMIT" in os.environ:
         return os.environ["PRSSM_COMMIT"]
-    package = Path(prssm.__file__).parent
+    package = PACKAGE_FOLDER
     # A virtual environment may lie inside somebody else's repository: only a tracked package has a
     # commit of its own.
     if _git(package, "ls-files", "--error-unmatch", "__init__.py") is None:
