@@ -1,5 +1,6 @@
 """The compiled trainer against its oracle: the ELBO in JAX, its gradient, and Adam by optax."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -37,7 +38,7 @@ def record(inputs=1, outputs=2):
     return Record(random.normal(size=(ROWS, inputs)), y)
 
 
-def case(preset, inputs=1, outputs=2, **options):
+def case(preset, inputs=1, outputs=2, memory=None, **options):
     """A problem of two restarts, one of which is not shown some rows, with all its parts."""
     config = {"paper": PAPER, "default": DEFAULT}[preset].replace(**SMALL | options)
     data = record(inputs, outputs)
@@ -47,6 +48,8 @@ def case(preset, inputs=1, outputs=2, **options):
         lambda leaf: leaf + 0.1 * random.normal(size=leaf.shape),
         Starts(config, [data]).create(LEVELS["free"], 2),
     )
+    if memory is not None:
+        models = eqx.tree_at(lambda m: m.noise_memory, models, np.full((2, outputs), memory))
     anchor = jax.tree.map(lambda leaf: leaf + 0.1 * random.normal(size=leaf.shape), models)
     rows = np.ones((2, ROWS), dtype=bool)
     rows[1, 40:50] = False
@@ -116,6 +119,7 @@ CASES = {
     "no inputs": ("default", {"inputs": 0}),
     "one output, two inputs": ("default", {"inputs": 2, "outputs": 1}),
     "a new function at every step": ("default", {"draws": "step"}),
+    "white noise at the start": ("default", {"memory": 0.0}),
     "paper": ("paper", {}),
     "paper, zero mean": ("paper", {"mean": "zero", "draws": "trajectory"}),
     "paper, full covariance": ("paper", {"inducing_covariance": "full", "mean": "linear"}),

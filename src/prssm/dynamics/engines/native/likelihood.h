@@ -76,23 +76,24 @@ class Likelihood {
       S* slope = &slope_[(t * n_.dy + j) * B];
       predict(t, j, states, inputs, error);
       for (int64_t b = 0; b < n_.batch; ++b) {
-        const bool here = measured(t, j, b), before = measured(t - 1, j, b);
+        const bool here = measured(t, j, b), remembers = here && measured(t - 1, j, b);
         const S target = here ? target_[(t * n_.dy + j) * n_.batch + b] : S(0);
-        const double known = here && before ? rho : 0.0, left = var * (1.0 - known * known);
+        const double known = remembers ? rho : 0.0, left = var * (1.0 - known * known);
         const S weight = here ? S(share / left) : S(0), memory = S(known);
         const S* previous = error - n_.dy * B;
         double square = 0.0, product = 0.0;
         for (int64_t k = b * N; k < (b + 1) * N; ++k) {
           error[k] = target - error[k];
-          const S rest = known != 0.0 ? error[k] - memory * previous[k] : error[k];
+          const S rest = remembers ? error[k] - memory * previous[k] : error[k];
           slope[k] = -weight * rest;
           square += static_cast<double>(rest) * static_cast<double>(rest);
-          if (known != 0.0) product += static_cast<double>(rest) * static_cast<double>(previous[k]);
+          // Also where rho is zero: it begins there.
+          if (remembers) product += static_cast<double>(rest) * static_cast<double>(previous[k]);
         }
         if (!here) continue;
         value -= 0.5 * (static_cast<double>(N) * (std::log(left) + kLog2Pi) + square / left);
         g_log_std += square / left - static_cast<double>(N);
-        if (known != 0.0) {
+        if (remembers) {
           g_rho[j] += share * (product / left + (static_cast<double>(N) - square / left) * known / (1.0 - known * known));
         }
       }
