@@ -21,7 +21,7 @@ import numpy as np
 from prssm import datasets
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
-from prssm.linear.order import splits
+from prssm.data.splits import folds, split
 from prssm.models.linear_ssm import LinearSSM
 from prssm.models.prssm.linear_start import Limits, LinearStart, spread_out
 
@@ -79,7 +79,7 @@ SIMULATED: dict[str, tuple[Callable, int]] = {
 
 
 def simulated(name: str, noise: float = 0.05) -> Task:
-    """Half of the rows with noise to learn from; four times as many without to predict."""
+    """Some rows with noise to learn from; four times as many without to predict."""
     system, rows = SIMULATED[name]
     signals = system(5 * rows, np.random.default_rng(rows))
     y = signals[:, 1:] / signals[:rows, 1].std()
@@ -110,11 +110,12 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
 
 def models_of_folds(records: list[Record], limits: tuple[Limits, ...]) -> int:
     """All linear models that a default fit starts from, for all data and for each fold."""
-    parts = [records, *(shown for shown, _ in splits(records, FOLDS))]
-    count = 0
-    for part in parts:
-        for limit in limits:
-            LinearStart.fit(part, limit, WINDOW)
+    of_all = [LinearStart.fit(records, limit, WINDOW) for limit in limits]
+    count = len(of_all)
+    for stretches in folds(records, FOLDS):
+        shown, _ = split(records, stretches)
+        for limit, near in zip(limits, of_all, strict=True):
+            LinearStart.fit(shown, limit, WINDOW, near=near)
             count += 1
     return count
 
@@ -130,14 +131,14 @@ def measure(task: Task, with_test: bool) -> str:
     scaler = Scaler.fit(task.train)
     records = spread_out([scaler.scale(record) for record in task.train])
     limits, *orders = timed(lambda: Limits.choose(records, LATENT_DIM, WINDOW))
-    count, *folds = timed(lambda: models_of_folds(records, limits))
+    count, *of_folds = timed(lambda: models_of_folds(records, limits))
     model, *fit = timed(lambda: LinearSSM().fit(task.train))
     cut = [2 * len(record) // 3 for record in task.train]
     shown = [record[:at] for record, at in zip(task.train, cut, strict=True)]
     later = [record[at:] for record, at in zip(task.train, cut, strict=True)]
     early, *_ = timed(lambda: LinearSSM().fit(shown))
     test = f"{relative(model, task.test, scaler.y_std):8.4f}" if with_test else ""
-    seconds = " ".join(f"{cpu:6.2f} {wall:6.2f}" for cpu, wall in (orders, folds, fit))
+    seconds = " ".join(f"{cpu:6.2f} {wall:6.2f}" for cpu, wall in (orders, of_folds, fit))
     held_out = float(np.mean(model.start_.error_std))
     return (
         f"{task.name:22s} {seconds} {count:3d} {model.order_:2d} "
@@ -150,9 +151,8 @@ def main() -> None:
     parser.add_argument("--test", action="store_true", help="read the test parts too")
     parser.add_argument("--only", nargs="*", help="names of tasks, or parts of them")
     options = parser.parse_args()
-    print(
-        "recording (rows)       orders cpu/s folds cpu/s   fit cpu/s models order held-out ahead test"
-    )
+    seconds = " ".join(f"{name:>6s} {'clock':>6s}" for name in ("orders", "folds", "fit"))
+    print(f"{'recording (rows)':22s} {seconds}   n dx held-out    ahead     test")
     for task in tasks():
         if not options.only or any(word in task.name for word in options.only):
             print(measure(task, options.test), flush=True)

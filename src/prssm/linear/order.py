@@ -21,6 +21,7 @@ FOLDS = 2
 RADII = (MAX_RADIUS, 0.98, 0.95)  # limits of the poles, from any memory to twenty samples of it
 _LEAST_ROWS = 4  # measured values for each parameter of the largest order that is tried
 _PATIENCE = 2  # orders without improvement before the search ends
+_FEW = 40  # states times outputs; beyond, a search takes long and only the best start is refined
 _TIE = 0.02  # held-out errors this close, relative to the best, are equal: the simpler model wins
 _EXACT = 1e-4  # and so are errors below this fraction of the output's deviation
 
@@ -66,6 +67,7 @@ class Halves:
     def __init__(self, records: Sequence[Record], warmup: int, starts: int) -> None:
         self.warmup = warmup
         self.starts = starts
+        self._outputs = records[0].output_dim
         self._parts = [_Part.of(*split(records, stretches)) for stretches in folds(records, FOLDS)]
         self.usable = bool(self._parts) and all(part.measured for part in self._parts)
         self._near: list[list[LinearSystem]] = [[] for _ in self._parts]
@@ -81,12 +83,13 @@ class Halves:
             return None
         limits: list[HeldOutErrors] = []
         systems = self._near
+        starts = self.starts if order * self._outputs <= _FEW else 1
         for max_radius in RADII:
             if limits and limits[-1].radius <= max_radius:
                 continue  # the limit would change nothing
             found = [
                 part.identification.best(
-                    order, starts=self.starts, random_starts=0, max_radius=max_radius, near=near
+                    order, starts=starts, random_starts=0, max_radius=max_radius, near=near
                 )
                 for part, near in zip(self._parts, systems, strict=True)
             ]

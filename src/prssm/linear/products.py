@@ -1,7 +1,7 @@
 """Products of small matrices that stay on one core.
 
-A linear algebra library wakes the other cores as soon as a product is worth some microseconds. Where
-these are busy with other work, each such product waits for them longer than it takes, and an
+A linear algebra library wakes the other cores as soon as a product is worth some microseconds.
+Where these are busy with other work, each such product waits for them longer than it takes, and an
 identification makes thousands.
 """
 

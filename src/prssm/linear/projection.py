@@ -330,7 +330,9 @@ class Search:
         change = _Factor(damped).solve(right)
         free = best.sections.directions(change, self.max_radius)
         if free is not None and free.shape[1]:
-            change = free @ _Factor(free.T @ damped @ free).solve(free.T @ right)
+            half = small_product(free.T, damped)
+            along = small_product(half, free.T)
+            change = free @ _Factor(along).solve(free.T @ right)
         moved = best.sections.moved(change, self.max_radius)
         return Projected(moved, best.data, best.squared_error)
 

@@ -15,6 +15,7 @@ from prssm.data.record import Record
 from prssm.linear.products import small_product
 
 BLOCKS = (6, 10, 16, 25)  # rows of past and of future that are tried
+_MOST_COLUMNS = 120  # of the past: many outputs need few rows of it, and many columns take long
 # variances relative to the mean one: of signals that depend on each other, and of outputs
 _DEPENDENT = 1e-13
 _NOISE = 1e-9
@@ -34,7 +35,9 @@ class Subspaces:
         """
         # so many that the shifted observability matrix still has full rank
         smallest = -(-order // self.outputs) + 1
-        for block in sorted({smallest, *(size for size in BLOCKS if size > smallest)}):
+        width = self.outputs + self.records[0].input_dim
+        sizes = (size for size in BLOCKS if size > smallest and size * width <= _MOST_COLUMNS)
+        for block in sorted({smallest, *sizes}):
             for directions in self._directions(block):
                 yield _shift(directions[:, :order], self.outputs)
 
@@ -42,11 +45,12 @@ class Subspaces:
         """G's columns in the order of their weight, in one array for each weighting."""
         if block not in self._found:
             projection, future = _project(self.records, block)
-            self._found[block] = []
+            found = []
             if projection is not None:
                 for weight in (np.eye(len(projection)), _root(future, _NOISE)):
-                    left = np.linalg.svd(np.linalg.solve(weight, projection))[0]
-                    self._found[block].append(weight @ left)
+                    whitened = np.linalg.solve(weight, projection)
+                    found.append(weight @ np.linalg.svd(whitened, full_matrices=False)[0])
+            self._found[block] = found
         return self._found[block]
 
 

@@ -25,7 +25,7 @@ class LinearConfig(Options):
     order: int | None = option(
         None, "number of states; none: chosen on held-out stretches of the training data", minimum=1
     )
-    max_order: int = option(8, "largest number of states that the choice tries", minimum=1)
+    max_order: int = option(20, "largest number of states that the choice tries", minimum=1)
     warmup: int = option(
         16, "first steps of a recording from which the first state is estimated", minimum=0
     )

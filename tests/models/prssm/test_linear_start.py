@@ -160,3 +160,14 @@ def test_of_long_data_evenly_spread_pieces_are_taken(lengths):
     assert len(rows) > 1
     assert rows[0][0] == 0.0
     assert rows[-1][-1] == sum(lengths) - 1
+
+
+def test_a_model_of_a_part_is_the_same_from_the_model_of_all_as_from_scratch():
+    record = recording(300)
+    limits = Limits(2, 0.999)
+    of_all = LinearStart.fit([record], limits, 6)
+    near = LinearStart.fit([record[:200]], limits, 6, near=of_all)
+    scratch = LinearStart.fit([record[:200]], limits, 6)
+    np.testing.assert_allclose(near.system.markov(12), scratch.system.markov(12), atol=1e-4)
+    # and it is not the model of all
+    assert np.abs(near.system.markov(12) - of_all.system.markov(12)).max() > 1e-4

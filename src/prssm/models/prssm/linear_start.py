@@ -10,7 +10,7 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.linear.first_state import InitialState
 from prssm.linear.order import Judged, best, judge_orders, largest_order
-from prssm.linear.output_error import identify
+from prssm.linear.output_error import Identification
 from prssm.linear.system import MAX_RADIUS, LinearSystem
 from prssm.models.prssm.emission import LinearEmission
 
@@ -97,10 +97,20 @@ class LinearStart:
     hidden_part: float = 0.0
 
     @classmethod
-    def fit(cls, records: Sequence[Record], limits: Limits, window: int) -> Self:
-        return cls.of(
-            identify(records, limits.order, max_radius=limits.max_radius), records, window
+    def fit(
+        cls, records: Sequence[Record], limits: Limits, window: int, near: Self | None = None
+    ) -> Self:
+        """The best linear model of some records. The model `near`, of more records and the same
+        order, is where to start: then few other starts are tried.
+        """
+        system = Identification(records).best(
+            limits.order,
+            starts=2 if near else 4,
+            random_starts=0 if near else 4,
+            max_radius=limits.max_radius,
+            near=[near.system] if near else [],
         )
+        return cls.of(system, records, window)
 
     @classmethod
     def random_walk(cls, latent_dim: int, input_dim: int, output_dim: int, window: int) -> Self:
@@ -146,6 +156,17 @@ class LinearStart:
     @property
     def order(self) -> int:
         return len(self.weight)
+
+    @property
+    def system(self) -> LinearSystem:
+        """The linear model, as long as it has no bias and no spare states."""
+        return LinearSystem(
+            self.weight[:, : self.order],
+            self.weight[:, self.order :],
+            np.asarray(self.emission.states),
+            D=np.asarray(self.emission.inputs),
+            offset=np.asarray(self.emission.offset),
+        )
 
     def with_spare_states(self, latent_dim: int, rng: np.random.Generator) -> Self:
         """More states: random filters of the inputs, of unit variance where these are white.

@@ -53,9 +53,10 @@ class Starts:
 
     @cached_property
     def linear(self) -> list[LinearStart]:
+        of_all = self.of_all.linear if self.of_all is not None else [None] * len(self.limits)
         return [
-            LinearStart.fit(self.records, limits, self.config.recognition_window)
-            for limits in self.limits
+            LinearStart.fit(self.records, limits, self.config.recognition_window, near=near)
+            for limits, near in zip(self.limits, of_all, strict=True)
         ]
 
     @property
