@@ -9,10 +9,22 @@ import pytest
 import prssm
 from prssm.linear.order import as_good, first_good
 from prssm.models.estimator import Simulated
-from prssm.models.prssm import estimator as prssm_estimator
-from prssm.models.prssm import selection
-from prssm.models.prssm.levels import Group, groups_of, levels_of
-from prssm.models.prssm.selection import NEAR, HeldOut, Trained, _stays, mixed
+from prssm.models.prssm import fitting, selection
+from prssm.models.prssm.config import DEFAULT
+from prssm.models.prssm.groups import Group, groups_of
+from prssm.models.prssm.levels import AUTO, LEVELS, levels_of
+from prssm.models.prssm.referee import Referee
+from prssm.models.prssm.selection import (
+    NEAR,
+    Candidate,
+    HeldOut,
+    Stage,
+    Trained,
+    _stays,
+    best_rounds,
+    mixed,
+)
+from prssm.training.race import Standing
 
 SMALL = {
     "latent_dim": 2,
@@ -43,28 +55,18 @@ def recording(length=200, bend=0.0, seed=0):
     return prssm.Record(u, y, 0.1)
 
 
-def test_every_level_is_trained_on_all_data_and_on_every_fold():
-    groups = groups_of(
-        levels_of("auto", 0.03), ["first", "second"], 8, fold_restarts=3, linear_models=4
-    )
-    assert [(g.level.name, g.fold, g.count) for g in groups] == [
-        ("linear", None, 4),
-        ("linear", "first", 4),
-        ("linear", "second", 4),
-        ("held", None, 4),
-        ("held", "first", 2),
-        ("held", "second", 2),
-        ("held-correlated", None, 4),
-        ("held-correlated", "first", 2),
-        ("held-correlated", "second", 2),
-        ("free", None, 8),
-        ("free", "first", 3),
-        ("free", "second", 3),
-        ("correlated", None, 8),
-        ("correlated", "first", 3),
-        ("correlated", "second", 3),
+def test_every_level_has_restarts_on_all_data_and_on_every_fold():
+    config = DEFAULT.replace(restarts=8, fold_restarts=3)
+    groups = groups_of(levels_of(AUTO), ["first", "second"], config, linear_models=4)
+    counts = {"linear": (4, 4), "held": (4, 2), "held-correlated": (4, 2)}
+    counts |= {"free": (8, 3), "correlated": (8, 3)}
+    expected = [
+        (level, fold, counts[level][fold is not None])
+        for level in counts
+        for fold in (None, "first", "second")
     ]
-    covered = np.concatenate([np.arange(g.restarts.start, g.restarts.stop) for g in groups])
+    assert [(g.level.name, g.fold, g.count) for g in groups] == expected
+    covered = np.concatenate([g.restarts for g in groups])
     np.testing.assert_array_equal(covered, np.arange(12 + 8 + 8 + 14 + 14))
 
 
@@ -142,7 +144,7 @@ def test_of_a_linear_system_the_linear_level_is_kept_and_the_level_is_saved(stra
     kept = straight.level_.split("+")
     assert kept[0] == "linear"
     assert straight.held_out_["linear"]["rmse"] < 0.2
-    levels = [level.name for level in levels_of("auto", 0.03)]
+    levels = list(LEVELS)
     assert set(straight.held_out_) == {*levels, straight.level_}
     errors = [straight.held_out_[level]["typical"] for level in levels]
     assert kept == [levels[index] for index in as_good(errors, NEAR)]
@@ -157,13 +159,15 @@ def test_findings_say_what_was_decided(straight):
     assert told["Band"].startswith(f"{straight.calibration_.factor[0]:.2f} times")
 
 
-def test_the_linear_level_keeps_its_mean_and_the_others_move(straight):
-    """At the level 'linear' the prior is so strong that training moves nothing but noises."""
-    # the simplest level's members come last
-    weights = straight.mixture_.models.transition.mean.weight[-2:]
-    system = prssm.LinearSSM(order=1).fit(recording()).system_
-    pole = np.linalg.eigvals(system.A)[0].real
-    assert min(abs(weight[0, 0] - pole) for weight in weights) < 0.02
+def test_the_linear_level_is_the_linear_model_itself():
+    """Nothing is trained: its free run is that of the identified system, whose band it widens."""
+    options = {"complexity": "linear", "folds": 0, "linear_order": 1, "stride": 1}
+    model = prssm.PRSSM(**SMALL | options).fit(recording())
+    system = prssm.LinearSSM(order=1, stride=1).fit(recording()).system_
+    weight = model.mixture_.models.transition.mean.weight[0]
+    assert weight[0, 0] == pytest.approx(np.linalg.eigvals(system.A)[0].real, abs=1e-6)
+    assert len(model.training_.outcomes) == 0
+    assert "nothing was trained" in model.training_.summary()
 
 
 def test_a_bent_system_is_not_kept_linear(straight):
@@ -199,33 +203,117 @@ def test_held_near_its_start_a_model_still_learns_that_its_noise_is_correlated()
     assert abs(model.mixture_.models.transition.mean.weight[0, 0, 0] - 0.7) < 0.1
 
 
+class Still(Trained):
+    """One restart a fold, whose run is zero."""
+
+    def members(self, group, number):
+        return group.restarts[:1]
+
+    def mixture(self, number, members):
+        def run(u, y, count, seed, quick):
+            return Simulated(np.zeros((len(u), 1)), np.ones((len(u), 1)))
+
+        return SimpleNamespace(run=run)
+
+
+def still(groups):
+    return Still(
+        None, groups, most_members=1, margin=0.1, window=8, draws="step", engine="auto", seed=0
+    )
+
+
 def test_of_long_held_out_stretches_only_the_beginning_is_run(monkeypatch):
-    class Still(Trained):
-        """One restart a fold, whose run is zero."""
-
-        def members(self, group):
-            return np.array([group.restarts.start])
-
-        def mixture(self, members):
-            return SimpleNamespace(
-                run=lambda u, y, count, seed: Simulated(np.zeros((len(u), 1)), np.ones((len(u), 1)))
-            )
-
     monkeypatch.setattr(selection, "_STRETCH", 70)
     fold = SimpleNamespace(held_out_records=[recording(100), recording(50)])
-    level = levels_of("linear", 1.0)[0]
-    trained = Still(
-        None,
-        None,
-        [Group(level, None, slice(0, 1)), Group(level, fold, slice(1, 2))],
-        1,
-        0.1,
-        8,
-        "step",
-    )
-    errors = trained.held_out(level, 0).errors
+    level = LEVELS["linear"]
+    groups = [Group(level, None, np.array([0])), Group(level, fold, np.array([1]))]
+    errors = still(groups).held_out(level, 0).errors
     np.testing.assert_array_equal(errors[0], recording(100).y[:70])
     np.testing.assert_array_equal(errors[1], recording(50).y)
+
+
+# ---- the race ----
+
+
+def held_out(error):
+    return HeldOut([np.full((4, 1), error)], [np.ones((4, 1))])
+
+
+def test_of_a_level_the_round_with_the_smallest_held_out_error_is_kept():
+    free = LEVELS["free"]
+    rounds = [Candidate(free, 1, held_out(0.5)), Candidate(free, 2, held_out(0.7))]
+    assert best_rounds(rounds)[0].round == 1
+    assert best_rounds([rounds[0], Candidate(free, 2, held_out(0.4))])[0].round == 2
+    nothing = HeldOut([], [])
+    assert best_rounds([Candidate(free, 1, nothing), Candidate(free, 2, nothing)])[0].round == 2
+
+
+class Told(Trained):
+    """Held-out errors as a test says, for each level and round."""
+
+    errors: dict = {}
+
+    def held_out(self, level, number):
+        return held_out(self.errors[level.name, number])
+
+
+def referee(errors, racers_of=("held", "free")):
+    """Three final restarts and three on a fold of two levels; the linear level does not race."""
+    fold = SimpleNamespace(held_out_records=[])
+    groups = [
+        Group(LEVELS["linear"], None, np.array([0])),
+        Group(LEVELS["linear"], fold, np.array([1])),
+    ]
+    end = 2
+    for name in racers_of:
+        for part in (None, fold):
+            groups.append(Group(LEVELS[name], part, np.arange(end, end + 3)))
+            end += 3
+    trained = Told(
+        None, groups, most_members=2, margin=np.inf, window=8, draws="step", engine="auto", seed=0
+    )
+    trained.errors.clear()
+    trained.errors.update(errors)
+    trained.add(Stage(np.zeros((end, 1)), np.zeros(end)), np.zeros(0, dtype=int))
+    return Referee(trained, np.arange(2, end))
+
+
+def standing(rounds, lost=()):
+    """Restart i of the race has the objective i."""
+    objective = np.tile(np.arange(12.0), (rounds, 1))
+    objective[:, list(lost)] = np.nan
+    return Standing(np.zeros((rounds, 12, 1)), objective, np.ones((rounds, 12), dtype=bool))
+
+
+def test_a_level_that_errs_much_more_than_the_best_is_not_trained_further():
+    judge = referee({("linear", 0): 0.9, ("held", 1): 0.8, ("free", 1): 0.3})
+    # Of the free level the two best on all data, and of its fold too.
+    assert judge(standing(1)).tolist() == [7, 8, 10, 11]
+    near = referee({("linear", 0): 0.9, ("held", 1): 0.35, ("free", 1): 0.3})
+    assert near(standing(1)).tolist() == [1, 2, 4, 5, 7, 8, 10, 11]
+
+
+def test_lost_restarts_do_not_go_on():
+    judge = referee({("linear", 0): 0.9, ("held", 1): 0.8, ("free", 1): 0.3})
+    assert judge(standing(1, lost=(8, 11))).tolist() == [6, 7, 9, 10]
+
+
+def test_the_race_ends_where_more_training_does_not_pay():
+    worse = {("linear", 0): 0.9, ("held", 1): 0.8, ("held", 2): 0.8, ("free", 1): 0.3}
+    assert len(referee(worse | {("free", 2): 0.31})(standing(2))) == 0
+    assert len(referee(worse | {("free", 2): 0.29})(standing(2))) == 4
+    linear = {("linear", 0): 0.1, ("held", 1): 0.8, ("free", 1): 0.3}
+    assert len(referee(linear)(standing(1))) == 0
+
+
+def test_a_referee_that_comes_late_knows_the_rounds_before():
+    errors = {("linear", 0): 0.9, ("held", 1): 0.8, ("held", 2): 0.8}
+    errors |= {("free", 1): 0.3, ("free", 2): 0.2}
+    early = referee(errors)
+    early(standing(1))
+    late = referee(errors)
+    np.testing.assert_array_equal(early(standing(2)), late(standing(2)))
+    assert len(late.trained.stages) == 3
 
 
 def test_a_final_model_that_runs_away_from_its_training_data_is_no_candidate():
@@ -245,15 +333,15 @@ class Runaway(Trained):
 
     lost = ("linear",)
 
-    def mixture(self, members):
-        mixture = super().mixture(members)
-        groups = [
-            group for group in self.groups if group.level.name in self.lost and group.fold is None
+    def mixture_of(self, parts):
+        mixture = super().mixture_of(parts)
+        final = [
+            group.restarts
+            for group in self.groups
+            if group.level.name in self.lost and group.fold is None
         ]
-        if any(
-            set(members) <= set(range(group.restarts.start, group.restarts.stop))
-            for group in groups
-        ):
+        members = np.concatenate([part.members for part in parts])
+        if any(np.isin(members, restarts).all() for restarts in final):
             mean = mixture.models.transition.mean
             mixture = eqx.tree_at(
                 lambda m: m.models.transition.mean.bias, mixture, mean.bias + 100.0
@@ -264,7 +352,7 @@ class Runaway(Trained):
 def test_the_best_level_on_held_out_stretches_is_not_chosen_if_its_final_models_run_away(
     monkeypatch,
 ):
-    monkeypatch.setattr(prssm_estimator, "Trained", Runaway)
+    monkeypatch.setattr(fitting, "Trained", Runaway)
     model = prssm.PRSSM(**SMALL | {"iterations": 100}).fit(recording())
     assert model.held_out_["linear"]["typical"] == min(
         score["typical"] for score in model.held_out_.values()
@@ -277,8 +365,8 @@ def test_the_best_level_on_held_out_stretches_is_not_chosen_if_its_final_models_
 def test_where_all_models_run_away_held_out_errors_decide_and_the_user_is_warned(
     monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(Runaway, "lost", [level.name for level in levels_of("auto", 1.0)])
-    monkeypatch.setattr(prssm_estimator, "Trained", Runaway)
+    monkeypatch.setattr(Runaway, "lost", list(LEVELS))
+    monkeypatch.setattr(fitting, "Trained", Runaway)
     model = prssm.PRSSM(**SMALL | {"iterations": 20}).fit(recording())
     errors = [model.held_out_[level]["typical"] for level in Runaway.lost]
     assert model.level_.split("+") == [Runaway.lost[index] for index in as_good(errors, NEAR)]
