@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from prssm.foundation.errors import TrainingError, TrainingInterrupted
-from prssm.training.race import CHUNK, Moving, race
+from prssm.training.race import CHUNK, Moving, Round, race
 from prssm.training.schedule import Schedule
 from prssm.training.session import Session, Silent
 
@@ -33,11 +33,9 @@ class Counting:
 
 
 def run(trainer, rounds=(25, 30), referee=lambda standing: np.array([2]), session=None):
-    schedules = [Schedule(count, 0.1, 0.01) for count in rounds]
     return race(
-        trainer,
         np.zeros((4, 1)),
-        schedules,
+        [Round(trainer, Schedule(count, 0.1, 0.01)) for count in rounds],
         referee=referee,
         session=session or Session(Silent()),
         fingerprint="a",

@@ -1,6 +1,6 @@
 """Many restarts raced in rounds: after each round a referee says who goes on.
 
-Losers take no more time. A round has its own schedule of step sizes. What every restart had learnt
+Losers take no more time. A round has its own trainer and schedule of step sizes. What every restart had learnt
 after a round is kept (`Standing`), because more training is not always better. Random numbers
 depend on the number of the iteration alone, so a resumed race is the same race. A new kind of
 training is a `Trainer`.
@@ -67,6 +67,13 @@ class Trainer(Protocol):
         """
 
 
+class Round(NamedTuple):
+    """Who trains, and how long and how fast."""
+
+    trainer: Trainer
+    schedule: Schedule
+
+
 class Standing(NamedTuple):
     """The race after each round so far; arrays lead with the round, then the restart."""
 
@@ -80,17 +87,16 @@ Referee = Callable[[Standing], np.ndarray]
 
 
 def race(
-    trainer: Trainer,
     starts: np.ndarray,
-    rounds: Sequence[Schedule],
+    rounds: Sequence[Round],
     *,
     referee: Referee,
     session: Session,
     fingerprint: str,
 ) -> tuple[Standing, TrainingLog]:
     """Train all `starts` (restarts, size) through the rounds, fewer and fewer of them."""
-    course = _Course(trainer, rounds, referee, session)
-    total = sum(schedule.iterations for schedule in rounds)
+    course = _Course(rounds, referee, session)
+    total = sum(one.schedule.iterations for one in rounds)
     state = run_to_end(
         course.begin(starts),
         course.advance,
@@ -106,10 +112,7 @@ def race(
 class _Course:
     """One race: from the state before a chunk of iterations to the state after it."""
 
-    def __init__(
-        self, trainer: Trainer, rounds: Sequence[Schedule], referee: Referee, session: Session
-    ) -> None:
-        self.trainer = trainer
+    def __init__(self, rounds: Sequence[Round], referee: Referee, session: Session) -> None:
         self.rounds = rounds
         self.referee = referee
         self.session = session
@@ -121,7 +124,7 @@ class _Course:
             "active": np.ones(count, dtype=bool),
             "round": np.asarray(0),
             "begun": np.asarray(0),  # iterations before this round
-            "planned": np.array([schedule.iterations for schedule in self.rounds]),
+            "planned": np.array([one.schedule.iterations for one in self.rounds]),
             "iteration": np.asarray(0),
             "seconds": np.asarray(0.0),
             "after": np.zeros((0, count, size)),
@@ -153,8 +156,8 @@ class _Course:
         chosen = np.flatnonzero(state["active"] & (moving.alive_until < 0))
         state = dict(state)
         if steps > 0 and len(chosen):
-            schedule = self.rounds[number].shortened(int(planned[number]))
-            trained, values = self.trainer.advance(
+            schedule = self.rounds[number].schedule.shortened(int(planned[number]))
+            trained, values = self.rounds[number].trainer.advance(
                 moving, chosen, schedule, first=first, drawn=drawn, steps=steps
             )
             state |= _written(moving, chosen, trained)

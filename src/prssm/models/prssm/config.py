@@ -136,6 +136,9 @@ class PRSSMConfig(Options):
         "without levels to choose from there is one round",
         minimum=1,
     )
+    grow: bool = option(
+        False, "later rounds train on longer sub-trajectories where there are data enough"
+    )
     second_rate: float = option(
         0.5, "step size at the start of the second round, relative to learning_rate", above=0
     )
@@ -256,4 +259,5 @@ DEFAULT = PRSSMConfig(
     fold_restarts=3,
     members=4,
     engine="auto-single",
+    grow=True,
 )

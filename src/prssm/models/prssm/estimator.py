@@ -21,7 +21,7 @@ from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, Res
 from prssm.models.prssm.fitting import Fitting
 from prssm.models.prssm.groups import groups_of, starts_of
 from prssm.models.prssm.held_out import Fold, folds_of
-from prssm.models.prssm.levels import AUTO, levels_of
+from prssm.models.prssm.levels import levels_of
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import Choice, Trained, choose
 from prssm.models.prssm.start import Starts, blank_model
@@ -63,7 +63,8 @@ class PRSSM(Estimator):
         return config.recognition_window if config.scheme == "stochastic" else 0
 
     def _fit(self, records: list[Record], session: Session) -> None:
-        config = self.config_ = self.config.resolved(records)
+        starts = self._resolve(records)
+        config = self.config_
         self._check_structure(records)
         cut = (
             windows.whole(records)
@@ -71,13 +72,21 @@ class PRSSM(Estimator):
             else windows.sliding(records, config.horizon)
         )
         folds = folds_of(cut, records, config.folds, window=self._window)
-        competing = config.complexity == AUTO
-        fitting = self._prepared(
-            cut, Starts(config, records), folds, records=records if competing else ()
-        )
+        fitting = self._prepared(cut, starts, folds, records=records)
         key = fingerprint(config, vars(cut).values())
         self._tell(fitting.trained, session)
         self._keep(fitting, fitting.train(session, key, lambda now: self._tell(now, session)))
+
+    def _resolve(self, records: Sequence[Record]) -> Starts:
+        """Fill in what the data decide. A linear model's order is one witness of how many states
+        there are: the level `linear` is never smaller than it needs to be.
+        """
+        self.config_ = self.config.resolved(records)
+        starts = Starts(self.config_, records)
+        if self.config.latent_dim is None and self.config.start == "linear":
+            starts = starts.with_states_of_the_data()
+            self.config_ = starts.config
+        return starts
 
     def _fit_stream(self, stream: Stream, scaler: Scaler, session: Session) -> None:
         """As `_fit` with nothing held out, but the windows are read from disk; starts are made from

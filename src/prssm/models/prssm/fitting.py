@@ -13,24 +13,36 @@ import jax.numpy as jnp
 import numpy as np
 
 from prssm.data.record import Record
-from prssm.data.windows import Windows
+from prssm.data.windows import Windows, sliding
 from prssm.models.prssm.compiled import Rows, why_not
 from prssm.models.prssm.config import ResolvedConfig
-from prssm.models.prssm.elbo import Anchor, Objective, Own, StateSpaceModel, TrainingData
+from prssm.models.prssm.elbo import (
+    Anchor,
+    Objective,
+    Own,
+    Shown,
+    StateSpaceModel,
+    TrainingData,
+)
 from prssm.models.prssm.groups import Group
 from prssm.models.prssm.held_out import Fold
+from prssm.models.prssm.levels import AUTO
 from prssm.models.prssm.referee import Referee
 from prssm.models.prssm.selection import Stage, Trained
 from prssm.models.prssm.trainers import CompiledTrainer
 from prssm.training.feed import Feed
 from prssm.training.log import TrainingLog
 from prssm.training.optimise import PerRestart, optimise_all
-from prssm.training.race import Standing, race
+from prssm.training.race import Round, Standing, race
 from prssm.training.schedule import Schedule
 from prssm.training.session import Session
 
 # ELBO for each recorded step by which a member of the mixture may be worse than the best.
 _MARGIN = 0.1
+# Steps from which on a second round has longer sub-trajectories, and there is a third one.
+_SOME = 1000
+_MANY = 4000
+_TIMES = 4  # the shortest record has at least so many times a sub-trajectory's rows
 
 
 class Fitting:
@@ -49,6 +61,8 @@ class Fitting:
         window: int,
         records: Sequence[Record] = (),
     ) -> None:
+        """`records` are the data in memory, if they are."""
+        self.records = records
         self.config = config
         self.cut = cut
         self.groups = groups
@@ -64,7 +78,7 @@ class Fitting:
             draws=config.draws,
             engine=config.engine,
             seed=config.seed,
-            records=records,
+            records=records if config.complexity == AUTO else (),
         )
         theta = rows.rows(starts)
         trained = [group.restarts for group in groups if group.level.trained]
@@ -99,17 +113,12 @@ class Fitting:
         referee: Referee,
         tell: Callable[[Trained], None],
     ) -> TrainingLog:
-        trainer = CompiledTrainer(
-            self.config, self.cut, self.groups, starts=self.starts, window=self.window
-        ).only(self.racers)
-
         def told(standing: Standing) -> np.ndarray:
             going_on = referee(standing)
             tell(self.trained)
             return going_on
 
         standing, log = race(
-            trainer,
             self.trained.stages[0].theta[self.racers],
             self.rounds(),
             referee=told,
@@ -119,20 +128,46 @@ class Fitting:
         referee.follow(standing)
         return log
 
-    def rounds(self) -> list[Schedule]:
-        """One round for one level; where levels compete, a short one for all of them and a long one
-        for the best.
+    def rounds(self) -> list[Round]:
+        """One round for one level. Where levels compete, a short one for all of them, then longer
+        ones for the best, with longer sub-trajectories where the data allow.
         """
-        config = self.config
-        whole = schedule_of(config, self.cut.steps)
+        whole = schedule_of(self.config, self.cut.steps)
         competing = len(self.trained.levels) > 1 and any(group.fold for group in self.groups)
-        first = min(config.first_round, whole.iterations) if competing else whole.iterations
-        begin = whole.shortened(first)
-        rest = whole.iterations - first
-        if not rest:
-            return [begin]
-        rate = config.second_rate * whole.learning_rate
-        return [begin, whole._replace(iterations=rest, learning_rate=rate, ramp=0)]
+        first = min(self.config.first_round, whole.iterations) if competing else whole.iterations
+        found = [Round(self._trainer(self.cut), whole.shortened(first))]
+        rate = self.config.second_rate * whole.learning_rate
+        counts = [whole.iterations - first, whole.iterations // 4]
+        for count, cut in zip(counts, self._later_cuts(), strict=False):
+            if count > 0 and competing:
+                later = whole._replace(iterations=count, learning_rate=rate, ramp=0)
+                found.append(Round(self._trainer(cut), later))
+                rate = self.config.second_rate * rate
+        return found
+
+    def _later_cuts(self) -> list[Windows]:
+        """The windows of the second round and, of long data, of a third one."""
+        cuts = [self.cut]
+        if not self.config.grow:
+            return cuts
+        for factor, steps in ((2, _SOME), (4, _MANY)):
+            horizon = factor * self.cut.horizon
+            if self.cut.steps >= steps and min(map(len, self.records)) >= _TIMES * horizon:
+                longer = sliding(self.records, horizon)
+                if all(self._shown(longer).values()):
+                    cuts = [longer] if factor == 2 else [*cuts, longer]
+        return cuts
+
+    def _trainer(self, cut: Windows) -> CompiledTrainer:
+        shown = {key: part for key, part in self._shown(cut).items() if part is not None}
+        return CompiledTrainer(
+            self.config, cut, self.groups, starts=self.starts, window=self.window, shown=shown
+        ).only(self.racers)
+
+    def _shown(self, cut: Windows) -> dict[int, Shown | None]:
+        """What each fold, by its id, shows of some windows."""
+        folds = {id(group.fold): group.fold for group in self.groups if group.fold}
+        return {key: fold.shown_in(cut, self.records, self.window) for key, fold in folds.items()}
 
     def _all_to_the_end(
         self,

@@ -24,6 +24,7 @@ class Fold:
     shown: Shown
     shown_records: list[Record]
     held_out_records: list[Record]
+    stretches: Sequence[Stretch] = ()
 
     @classmethod
     def of(
@@ -33,7 +34,7 @@ class Fold:
         shown = _shown(cut, records, held_out, window=window)
         if shown is None:
             return None
-        return cls(shown, *split(records, held_out))
+        return cls(shown, *split(records, held_out), stretches=held_out)
 
     @classmethod
     def nothing_held_out(cls, cut: Windows) -> Self:
@@ -41,6 +42,10 @@ class Fold:
             jnp.ones(len(cut.y), dtype=bool), jnp.asarray(cut.starts), jnp.asarray(float(cut.steps))
         )
         return cls(shown, [], [])
+
+    def shown_in(self, cut: Windows, records: Sequence[Record], window: int) -> Shown | None:
+        """What is left to see of windows of another length; None where that is nothing."""
+        return _shown(cut, records, self.stretches, window=window)
 
 
 def folds_of(cut: Windows, records: Sequence[Record], count: int, window: int) -> list[Fold]:

@@ -21,6 +21,7 @@ from prssm.models.prssm.levels import Level
 from prssm.models.prssm.linear_start import Limits, LinearStart, spread_out
 from prssm.models.prssm.recognition import Recognition
 
+MOST_STATES = 16  # that the data may ask for
 _NO_SIGNAL = 1e-4  # signal deviation of a GP that plays no part
 
 
@@ -50,6 +51,17 @@ class Starts:
         return Limits.choose(
             self.records, config.latent_dim, config.recognition_window, order=config.linear_order
         )
+
+    def with_states_of_the_data(self) -> "Starts":
+        """The same with as many states as the best linear model has, if that is more."""
+        config = self.config
+        limits = Limits.choose(
+            self.records, MOST_STATES, config.recognition_window, order=config.linear_order
+        )
+        states = max(config.latent_dim, limits[0].order)
+        found = Starts(config.replace(latent_dim=states), self.records)
+        found.limits = tuple(one for one in limits if one.order <= states)
+        return found
 
     @cached_property
     def linear(self) -> list[LinearStart]:

@@ -2,7 +2,7 @@
 them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from prssm.data.windows import Windows
 from prssm.dynamics.engines.choice import compiled_trainer as native
 from prssm.models.prssm.compiled import Rows, kinds
 from prssm.models.prssm.config import PRSSMConfig
-from prssm.models.prssm.elbo import StateSpaceModel
+from prssm.models.prssm.elbo import Shown, StateSpaceModel
 from prssm.models.prssm.groups import Group
 from prssm.models.prssm.held_out import Fold
 from prssm.training.race import Moving
@@ -35,8 +35,11 @@ class CompiledTrainer:
         groups: Sequence[Group],
         starts: StateSpaceModel,
         window: int,
+        shown: Mapping[int, Shown],
     ) -> None:
-        """`window`: first samples that the recognition model reads; 0 without one."""
+        """`window`: first samples that the recognition model reads; 0 without one. `shown` has what
+        each fold, by its id, shows of the windows.
+        """
         self.rows = Rows.of(starts)
         self.seed = config.seed
         self.kind = np.float32 if config.engine.endswith("-single") else np.float64
@@ -57,7 +60,7 @@ class CompiledTrainer:
             windows=len(cut.starts),
             **kinds(starts),
         )
-        self.problem = self._problem(config, cut, groups, starts)
+        self.problem = self._problem(config, cut, groups, starts=starts, shown=shown)
 
     def _problem(
         self,
@@ -65,10 +68,10 @@ class CompiledTrainer:
         cut: Windows,
         groups: Sequence[Group],
         starts: StateSpaceModel,
+        shown: Mapping[int, Shown],
     ) -> native.Problem:
-        parts = [Fold.nothing_held_out(cut)]
-        parts += {id(group.fold): group.fold for group in groups if group.fold}.values()
-        numbers = {id(part): index for index, part in enumerate(parts)}
+        parts = [Fold.nothing_held_out(cut).shown, *shown.values()]
+        numbers = {key: 1 + index for index, key in enumerate(shown)}
         each = [group for group in groups for _ in range(group.count)]
         levels = [group.level for group in each]
         precisions = [level.anchor_precision(config.prior_std) for level in levels]
@@ -79,9 +82,9 @@ class CompiledTrainer:
             y=np.ascontiguousarray(cut.y),
             filled=np.ascontiguousarray(cut.y_filled),
             part=np.array([numbers.get(id(group.fold), 0) for group in each]),
-            shown=np.stack([np.asarray(part.shown.rows) for part in parts]).astype(np.uint8),
-            starts=np.stack([np.asarray(part.shown.starts) for part in parts]).astype(np.int64),
-            steps=np.array([float(part.shown.steps) for part in parts]),
+            shown=np.stack([np.asarray(part.rows) for part in parts]).astype(np.uint8),
+            starts=np.stack([np.asarray(part.starts) for part in parts]).astype(np.int64),
+            steps=np.array([float(part.steps) for part in parts]),
             anchors=self.rows.rows(starts),
             gp_weight=np.array([level.gp_weight for level in levels]),
             anchor_precision=np.array(precisions),
