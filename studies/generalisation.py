@@ -205,7 +205,10 @@ def candidate_error(model, candidate, unseen: list) -> float:
 
 
 def table(rows: list[dict], against: str) -> str:
-    """Markdown: a variant's errors relative to another's, task by task, and their geometric mean."""
+    """A Markdown table of a variant's errors relative to another's, by task, with their mean.
+
+    The mean is the geometric one.
+    """
     found: dict[tuple[str, str], list[float]] = {}
     for row in rows:
         found.setdefault((row["variant"], row["task"]), []).append(row["score"]["rmse"])

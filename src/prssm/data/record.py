@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,7 +46,7 @@ class Record:
         length = next(len(given) for given in (given_u, given_y) if given is not None)
         u_checked = np.zeros((length, 0)) if given_u is None else given_u
         y_checked = np.zeros((length, 0)) if given_y is None else given_y
-        set_ = lambda key, value: object.__setattr__(self, key, value)  # noqa: E731 - frozen dataclass
+        set_ = partial(object.__setattr__, self)  # the dataclass is frozen
         set_("name", name)
         set_("u", u_checked)
         set_("y", y_checked)

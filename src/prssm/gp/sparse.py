@@ -20,7 +20,6 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from prssm.foundation.arrays import AnyArray
@@ -60,10 +59,6 @@ class WhitenedInducing(Inducing):
 
     mean: Float[AnyArray, " P"]
     factor: Float[AnyArray, "P P"]
-
-    @classmethod
-    def create(cls, mean: np.ndarray, std: float) -> "WhitenedInducing":
-        return cls(mean, np.diag(np.full(len(mean), np.log(std))))
 
     def whitened(
         self, white: Float[Array, "P P"]
