@@ -283,10 +283,20 @@ def noise(seed):
     return prssm.Record(rng.normal(size=60), rng.normal(size=60))
 
 
+def fit(data, **options):
+    """A fit whose rollouts JAX calls.
+
+    The compiled trainer does not know the predictive likelihood.
+    """
+    config = OPTIONS | {"likelihood": "predictive", "engine": "native"} | options
+    return prssm.PRSSM("paper", **config).fit(noise(data))
+
+
 @pytest.fixture(scope="module")
 def trained():
-    """A model, and a list that grows whenever JAX traces a native rollout: only then is it called
-    from Python.
+    """A model, and a list that grows whenever JAX traces a native rollout.
+
+    Only then is it called from Python.
     """
     traces = []
     with pytest.MonkeyPatch.context() as patch:
@@ -294,14 +304,14 @@ def trained():
             run=lambda *a, **k: traces.append(1) or native_rollout(*a, **k)
         )
         patch.setitem(choice.COMPILED, "native", told)
-        yield prssm.PRSSM("paper", **OPTIONS, engine="native").fit(noise(0)), traces
+        yield fit(0), traces
 
 
 def test_training_with_it_is_training_with_the_oracle(trained):
     """Some steps of Adam on a stochastic ELBO, two restarts at once: the parameters agree to many
     digits.
     """
-    oracle = prssm.PRSSM("paper", **OPTIONS, engine="scan").fit(noise(0))
+    oracle = fit(0, engine="scan")
     (native, _) = trained
     for a, b in zip(
         *(jax.tree.leaves(model.mixture_.models) for model in (oracle, native)), strict=True
@@ -321,5 +331,5 @@ def test_a_fit_to_other_data_with_another_seed_and_schedule_compiles_nothing_ane
         "z_std": 0.2,
         "seed": 5,
     }
-    prssm.PRSSM("paper", **(OPTIONS | other), engine="native").fit(noise(1))
+    fit(1, **other)
     assert len(traces) == before > 0

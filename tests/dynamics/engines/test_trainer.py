@@ -15,8 +15,9 @@ from prssm.models.prssm.config import DEFAULT, PAPER
 from prssm.models.prssm.elbo import Anchor, Objective, Own, Shown, TrainingData
 from prssm.models.prssm.levels import LEVELS
 from prssm.models.prssm.start import Starts
-from prssm.training.optimise import PerRestart
+from prssm.training.optimise import OPTIMISER, PerRestart
 from prssm.training.race import Moving
+from prssm.training.schedule import Schedule
 
 ROWS = 60
 SMALL = {
@@ -158,3 +159,76 @@ def test_value_and_gradient_are_those_of_the_objective(name, kl_weight):
             np.testing.assert_allclose(
                 gradient, slopes, rtol=1e-6, atol=1e-8 * np.abs(slopes).max()
             )
+
+
+def test_training_takes_the_steps_of_adam_on_clipped_gradients():
+    """Against optax on the same draws, iteration by iteration."""
+    with double_precision():
+        config, windows, models, anchor, own = case("default")
+        rows, problem, moving = problem_of(config, windows, models, anchor, own)
+        objective = Objective(
+            config.horizon,
+            config.batch,
+            config.samples,
+            window=config.recognition_window,
+            engine="scan",
+            draws=config.draws,
+        )
+        schedule = Schedule(20, 0.05, 0.001, ramp=4, clip=30.0)
+        data = TrainingData.of(windows)
+        theta = jnp.asarray(moving.theta)
+        states = jax.vmap(OPTIMISER.init)(theta)
+
+        def loss(row, mine, key, weight):
+            model = jax.tree.map(lambda leaf: leaf[0], rows.models(row[None]))
+            return -objective(model, PerRestart(data, mine), key, weight)
+
+        for iteration in range(6):
+            key = jax.random.key(iteration)
+            slopes = jax.vmap(jax.grad(loss), (0, 0, None, None))(
+                theta, own, key, schedule.weight(iteration)
+            )
+            norms = jnp.linalg.norm(slopes, axis=1, keepdims=True)
+            change, states = jax.vmap(OPTIMISER.update)(
+                slopes * jnp.minimum(1.0, 30.0 / norms), states
+            )
+            theta = theta - schedule.rate(iteration) * change
+            trainer.advance(
+                problem,
+                moving,
+                draws_of(config, key, 1, len(windows.starts)),
+                schedule=tuple(schedule),
+                first=iteration,
+            )
+        assert (moving.updates == 6).all()
+        assert float(norms.min()) > 30.0
+        np.testing.assert_allclose(moving.theta, theta, rtol=1e-6, atol=1e-7)
+
+
+def test_a_restart_that_is_lost_stays_where_it_was():
+    with double_precision():
+        config, windows, models, anchor, own = case("default")
+        _, problem, moving = problem_of(config, windows, models, anchor, own)
+        moving.theta[1] = 1e200
+        before = moving.theta.copy()
+        draws = draws_of(config, jax.random.key(0), 1, len(windows.starts))
+        values = trainer.advance(problem, moving, draws, schedule=(5, 0.1, 0.1, 1, 1e9), first=3)
+        assert moving.alive_until.tolist() == [-1, 3]
+        assert np.isfinite(values[0])
+        assert not np.isfinite(values[1])
+        np.testing.assert_array_equal(moving.theta[1], before[1])
+        assert (moving.theta[0] != before[0]).any()
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "5"])
+def test_results_do_not_depend_on_the_number_of_threads(threads, monkeypatch):
+    with double_precision():
+        config, windows, models, anchor, own = case("default", batch=30)
+        results = []
+        for count in ("3", threads):
+            monkeypatch.setenv("PRSSM_THREADS", count)
+            _, problem, moving = problem_of(config, windows, models, anchor, own)
+            draws = draws_of(config, jax.random.key(0), 1, len(windows.starts))
+            trainer.advance(problem, moving, draws, schedule=(5, 0.1, 0.1, 1, 1e9), first=0)
+            results.append(moving.theta)
+        np.testing.assert_array_equal(*results)

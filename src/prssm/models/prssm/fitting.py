@@ -14,6 +14,7 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.data.windows import Windows, sliding
+from prssm.foundation import storage
 from prssm.models.prssm.compiled import Rows, why_not
 from prssm.models.prssm.config import ResolvedConfig
 from prssm.models.prssm.elbo import (
@@ -94,7 +95,7 @@ class Fitting:
         if not len(self.racers):
             return None
         referee = Referee(self.trained, self.racers)
-        if session.mesh is None and self._compiled():
+        if session.mesh is None and self._compiled() and not _goes_on_in_jax(session):
             return self._race(session, fingerprint, referee, tell)
         standing, log = self._all_to_the_end(session, fingerprint)
         referee.follow(standing)
@@ -229,6 +230,14 @@ class Fitting:
             memory_weight=jnp.asarray([level.memory_weight for level in levels]),
         )
         return PerRestart(TrainingData.of(self.cut), own)
+
+
+def _goes_on_in_jax(session: Session) -> bool:
+    """Whether the checkpoint to go on with was written where JAX trains, as on many devices."""
+    if not session.resume or session.checkpoint is None or not session.checkpoint.is_file():
+        return False
+    _, arrays = storage.read(session.checkpoint, "checkpoint")
+    return "['theta']" not in arrays
 
 
 def schedule_of(config: ResolvedConfig, steps: int) -> Schedule:

@@ -10,6 +10,8 @@ from prssm.training.race import Standing
 
 # A level goes on while its held-out error is within this of the best, relative to it.
 _WITHIN = 0.25
+# So many levels at most, after the first round and after later ones.
+_MOST_LEVELS = (2, 1)
 # And while its last round lowered the error by this share.
 _GAIN = 0.01
 # Restarts of a fold that go on.
@@ -60,7 +62,10 @@ class Referee:
         """Names of the levels for which more training may pay."""
         errors = {one.level.name: one.held_out.typical for one in best_rounds(candidates)}
         limit = (1.0 + _WITHIN) * min(errors.values())
-        worth = {name for name, error in errors.items() if error <= limit}
+        trained = {one.level.name for one in candidates if one.level.trained}
+        ranked = sorted(trained & set(errors), key=lambda name: errors[name])
+        most = _MOST_LEVELS[min(number, len(_MOST_LEVELS)) - 1]
+        worth = {name for name in ranked[:most] if errors[name] <= limit}
         for one in candidates:
             earlier = [
                 other.held_out.typical
