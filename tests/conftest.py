@@ -3,13 +3,25 @@
 import os
 from pathlib import Path
 
+import jaxtyping
 import pytest
 
 # Tests compile much and compute little: let XLA skip what only pays in long runs. Set before JAX is
 # imported.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 
+# The shapes that annotations of the numerical rooms promise are checked in every call. Set before
+# these rooms are imported.
+CHECKED = ("prssm.gp", "prssm.dynamics", "prssm.linear", "prssm.models", "prssm.training")
+jaxtyping.install_import_hook(CHECKED, "shape_checks.shapes_only")
+
 NEEDED = ("actuator.mat", "ballbeam.dat", "drive.mat", "gas_furnace.csv", "dryer.dat")
+
+
+@pytest.fixture
+def unchecked_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that hand in what the annotations do not allow."""
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""A race of restarts whose trainer is a closed form: every iteration moves a parameter by its step size."""
+"""A race of restarts whose trainer is a closed form: an iteration adds its step size."""
 
 import time
 
@@ -12,7 +12,7 @@ from prssm.training.session import Session, Silent
 
 
 class Counting:
-    """Adds one to the parameter at each iteration; restart r's objective is minus the distance from 10 r."""
+    """Adds one at each iteration; restart r's objective is minus the distance from 10 r."""
 
     def __init__(self, lose=None, stop_at=None):
         self.lose = lose

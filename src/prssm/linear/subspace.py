@@ -82,11 +82,19 @@ def _project(records: Sequence[Record], block: int) -> tuple[np.ndarray | None, 
 
 def _blocks(record: Record, block: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each moment a row: the future inputs, the past, and the future outputs."""
-    windows = lambda values: np.lib.stride_tricks.sliding_window_view(values, 2 * block, axis=0)  # noqa: E731
-    u, y = (windows(values).transpose(0, 2, 1) for values in (record.u, record.outputs_filled()))
-    flat = lambda values: values.reshape(len(values), -1)  # noqa: E731
-    past = np.concatenate([flat(u[:, :block]), flat(y[:, :block])], axis=1)
-    return flat(u[:, block:]), past, flat(y[:, block:])
+    u = _windows(record.u, 2 * block)
+    y = _windows(record.outputs_filled(), 2 * block)
+    past = np.concatenate([_flat(u[:, :block]), _flat(y[:, :block])], axis=1)
+    return _flat(u[:, block:]), past, _flat(y[:, block:])
+
+
+def _windows(values: np.ndarray, length: int) -> np.ndarray:
+    """All stretches of so many rows: (stretch, row, column)."""
+    return np.lib.stride_tricks.sliding_window_view(values, length, axis=0).transpose(0, 2, 1)
+
+
+def _flat(windows: np.ndarray) -> np.ndarray:
+    return windows.reshape(len(windows), -1)
 
 
 def _root(covariance: np.ndarray, floor: float) -> np.ndarray:

@@ -1,9 +1,9 @@
 """Many restarts raced in rounds: after each round a referee says who goes on.
 
-Losers take no more time. A round has its own trainer and schedule of step sizes. What every restart had learnt
-after a round is kept (`Standing`), because more training is not always better. Random numbers
-depend on the number of the iteration alone, so a resumed race is the same race. A new kind of
-training is a `Trainer`.
+Losers take no more time. A round has its own trainer and schedule of step sizes. What every restart
+had learnt after a round is kept (`Standing`), because more training is not always better. Random
+numbers depend on the number of the iteration alone, so a resumed race is the same race. A new kind
+of training is a `Trainer`.
 """
 
 import time

@@ -18,6 +18,10 @@ def dynamics(kernel="squared-exponential", points=3):
         return jax.eval_shape(make_transition(2, 1, points, kernel=kernel).condition)
 
 
+# Which engine is taken is decided before arrays are looked at: none are handed in.
+pytestmark = pytest.mark.usefixtures("unchecked_shapes")
+
+
 @pytest.fixture
 def on_a_gpu(monkeypatch):
     """JAX says it computes on a GPU, and a library for it is there."""

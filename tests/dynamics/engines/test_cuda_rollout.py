@@ -285,6 +285,7 @@ def test_a_matrix_that_is_not_positive_definite_gives_nan_and_spoils_no_other():
             np.testing.assert_array_equal(part[jnp.array([0, 2])], expected[jnp.array([0, 2])])
 
 
+@pytest.mark.usefixtures("unchecked_shapes")
 def test_what_is_no_square_matrix_is_refused():
     with (
         double_precision(),

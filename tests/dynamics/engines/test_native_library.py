@@ -30,6 +30,7 @@ def dynamics_and_inputs():
     return condition(make_transition(2, 1, 5)), *make_inputs(2, 1, 4, batch=3)
 
 
+@pytest.mark.usefixtures("unchecked_shapes")
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -149,6 +150,7 @@ def test_what_it_does_not_know_is_left_to_the_adjoint_or_refused(case, reason):
                 rollout(dynamics, *inputs, name)
 
 
+@pytest.mark.usefixtures("unchecked_shapes")
 def test_auto_is_native_where_it_can_be(monkeypatch):
     with double_precision():
         dynamics, *inputs = dynamics_and_inputs()

@@ -1,6 +1,7 @@
 """The choice between levels of complexity."""
 
 from types import SimpleNamespace
+from typing import ClassVar
 
 import equinox as eqx
 import numpy as np
@@ -251,7 +252,7 @@ def test_of_a_level_the_round_with_the_smallest_held_out_error_is_kept():
 class Told(Trained):
     """Held-out errors as a test says, for each level and round."""
 
-    errors: dict = {}
+    errors: ClassVar[dict] = {}
 
     def held_out(self, level, number):
         return held_out(self.errors[level.name, number])

@@ -78,7 +78,7 @@ def _exponent(
     variance: Float[Array, " Dx"],
     log_lengthscale: Float[Array, "Dx Din"],
     zeta: Float[Array, "Dx P Din"],
-) -> Float[Array, "DxP 1+2Din"]:
+) -> Float[Array, "Dx*P 1+2*Din"]:
     """G: log s^2 - sum_i lambda_i^2 (zeta_i - xu_i)^2 / 2, multiplied out."""
     precision = np.broadcast_to(np.exp(-2.0 * log_lengthscale)[:, None], zeta.shape)
     constant = np.log(variance)[:, None] - 0.5 * np.sum(precision * zeta**2, axis=2)
