@@ -23,7 +23,7 @@ from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.splits import folds, split
 from prssm.models.linear_ssm import LinearSSM
-from prssm.models.prssm.linear_start import Limits, LinearStart, spread_out
+from prssm.models.prssm.starts.linear_start import Limits, LinearStart, spread_out
 
 PUBLIC = ("actuator", "ballbeam", "drives", "furnace", "dryer", "cascaded_tanks", "ced")
 FOLDS = 6

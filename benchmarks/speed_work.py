@@ -19,7 +19,7 @@ from prssm.data.record import Record
 from prssm.dynamics.transition import Dynamics
 from prssm.models.prssm.config import PAPER
 from prssm.models.prssm.elbo import Draws, Objective, StateSpaceModel, TrainingData
-from prssm.models.prssm.start import random_model
+from prssm.models.prssm.starts.start import random_model
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from prssm.foundation.atomic import replacing
 from prssm.foundation.precision import double_precision
 from prssm.models.prssm.config import PAPER, PRSSMConfig
 from prssm.models.prssm.elbo import Objective, StateSpaceModel, TrainingData
-from prssm.models.prssm.start import Starts
+from prssm.models.prssm.starts.start import Starts
 from prssm.training.optimise import CHUNK, Schedule, advance, initial_state
 
 SETS = ("actuator", "ballbeam", "drives", "furnace", "dryer")

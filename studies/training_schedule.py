@@ -23,7 +23,7 @@ from prssm.evaluation.jobs.results import Results
 from prssm.foundation.precision import double_precision
 from prssm.models.prssm.elbo import Objective, TrainingData
 from prssm.models.prssm.mixture import Mixture
-from prssm.models.prssm.start import Starts
+from prssm.models.prssm.starts.start import Starts
 from prssm.training.optimise import Schedule, advance, final_objective, initial_state
 
 SETS = ("actuator", "ballbeam", "drives", "furnace", "dryer")

@@ -14,7 +14,7 @@ from prssm.models.prssm.compiled import Rows, kinds, why_not
 from prssm.models.prssm.config import DEFAULT, PAPER
 from prssm.models.prssm.elbo import Anchor, Objective, Own, Shown, TrainingData
 from prssm.models.prssm.levels import LEVELS
-from prssm.models.prssm.start import Starts
+from prssm.models.prssm.starts.start import Starts
 from prssm.training.optimise import OPTIMISER, PerRestart
 from prssm.training.race import Moving
 from prssm.training.schedule import Schedule

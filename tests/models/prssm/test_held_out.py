@@ -12,8 +12,8 @@ from prssm.data.record import Record
 from prssm.foundation.precision import double_precision
 from prssm.models.prssm.config import PAPER
 from prssm.models.prssm.elbo import Anchor, Objective, Own, TrainingData
-from prssm.models.prssm.held_out import Fold, folds_of
-from prssm.models.prssm.start import random_model
+from prssm.models.prssm.fitting.held_out import Fold, folds_of
+from prssm.models.prssm.starts.start import random_model
 from prssm.training.optimise import PerRestart
 
 

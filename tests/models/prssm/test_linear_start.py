@@ -10,10 +10,10 @@ from prssm.foundation.precision import double_precision
 from prssm.linear.first_state import InitialState
 from prssm.linear.order import Judged
 from prssm.linear.system import LinearSystem
-from prssm.models.prssm import linear_start
 from prssm.models.prssm.config import PAPER
-from prssm.models.prssm.linear_start import Limits, LinearStart, spread_out
-from prssm.models.prssm.start import linear_model
+from prssm.models.prssm.starts import linear_start
+from prssm.models.prssm.starts.linear_start import Limits, LinearStart, spread_out
+from prssm.models.prssm.starts.start import linear_model
 
 SYSTEM = LinearSystem(
     np.array([[0.8, 0.3], [-0.2, 0.7]]),

@@ -12,7 +12,7 @@ from prssm.gp.sparse import DiagonalInducing, SparseGP
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import Selector
 from prssm.models.prssm.mixture import Mixture
-from prssm.models.prssm.start import stacked
+from prssm.models.prssm.starts.start import stacked
 
 STEPS = 8
 SLOPE_MEAN = 0.3

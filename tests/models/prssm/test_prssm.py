@@ -14,7 +14,7 @@ from prssm.foundation.errors import DataError, ModelFileError, OptionError, Trai
 from prssm.foundation.precision import double_precision
 from prssm.gp.kernels import Stationary
 from prssm.models.prssm.config import PAPER
-from prssm.models.prssm.start import Starts
+from prssm.models.prssm.starts.start import Starts
 
 SMALL = {
     "latent_dim": 2,

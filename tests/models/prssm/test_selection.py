@@ -10,11 +10,12 @@ import pytest
 import prssm
 from prssm.linear.order import as_good, first_good
 from prssm.models.estimator import Simulated
-from prssm.models.prssm import fitting, selection
+from prssm.models.prssm import selection
 from prssm.models.prssm.config import DEFAULT
-from prssm.models.prssm.groups import Group, groups_of
+from prssm.models.prssm.fitting import fit as fitting
+from prssm.models.prssm.fitting.groups import Group, groups_of
+from prssm.models.prssm.fitting.referee import Referee
 from prssm.models.prssm.levels import AUTO, LEVELS, levels_of
-from prssm.models.prssm.referee import Referee
 from prssm.models.prssm.selection import (
     NEAR,
     Candidate,

@@ -10,7 +10,7 @@ import prssm
 from prssm.data.io.files import write_record
 from prssm.data.stream.convert import convert
 from prssm.foundation.errors import OptionError, TrainingInterrupted
-from prssm.models.prssm import streaming
+from prssm.models.prssm.fitting import streaming
 from prssm.training.optimise import CHUNK
 from prssm.training.session import Silent
 

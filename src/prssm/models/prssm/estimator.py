@@ -18,15 +18,15 @@ from prssm.foundation.errors import DataError, OptionError
 from prssm.models.estimator import Estimator, Simulated
 from prssm.models.prssm.calibration import Calibration
 from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, ResolvedConfig
-from prssm.models.prssm.fitting import Fitting
-from prssm.models.prssm.groups import groups_of, starts_of
-from prssm.models.prssm.held_out import Fold, folds_of
+from prssm.models.prssm.fitting.fit import Fitting
+from prssm.models.prssm.fitting.groups import groups_of, starts_of
+from prssm.models.prssm.fitting.held_out import Fold, folds_of
+from prssm.models.prssm.fitting.streaming import StreamWindows, check_options
 from prssm.models.prssm.levels import levels_of
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import Choice, Trained, choose
-from prssm.models.prssm.start import Starts, blank_model
+from prssm.models.prssm.starts.start import Starts, blank_model
 from prssm.models.prssm.stepping.stepper import Stepper
-from prssm.models.prssm.streaming import StreamWindows, check_options
 from prssm.training.checkpoint import fingerprint
 from prssm.training.log import TrainingLog
 from prssm.training.session import Session

@@ -18,7 +18,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from prssm.models.prssm.elbo import StateSpaceModel
-    from prssm.models.prssm.start import Starts
+    from prssm.models.prssm.starts.start import Starts
 
 AUTO = "auto"  # all levels, and the data choose
 

@@ -15,7 +15,7 @@ from prssm.linear.order import as_good
 from prssm.models.prssm.calibration import Calibration
 from prssm.models.prssm.compiled import Rows
 from prssm.models.prssm.elbo import Draws
-from prssm.models.prssm.groups import Group
+from prssm.models.prssm.fitting.groups import Group
 from prssm.models.prssm.levels import Level
 from prssm.models.prssm.mixture import Mixture
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from prssm.models.prssm.config import PRSSMConfig
 from prssm.models.prssm.elbo import StateSpaceModel
-from prssm.models.prssm.held_out import Fold
+from prssm.models.prssm.fitting.held_out import Fold
 from prssm.models.prssm.levels import Level
-from prssm.models.prssm.start import Starts
+from prssm.models.prssm.starts.start import Starts
 
 
 @dataclass(frozen=True, eq=False)

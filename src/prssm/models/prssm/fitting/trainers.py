@@ -12,8 +12,8 @@ from prssm.dynamics.engines.choice import compiled_trainer as native
 from prssm.models.prssm.compiled import Rows, kinds
 from prssm.models.prssm.config import PRSSMConfig
 from prssm.models.prssm.elbo import Shown, StateSpaceModel
-from prssm.models.prssm.groups import Group
-from prssm.models.prssm.held_out import Fold
+from prssm.models.prssm.fitting.groups import Group
+from prssm.models.prssm.fitting.held_out import Fold
 from prssm.training.race import Moving
 from prssm.training.schedule import Schedule
 

@@ -25,12 +25,12 @@ from prssm.models.prssm.elbo import (
     StateSpaceModel,
     TrainingData,
 )
-from prssm.models.prssm.groups import Group
-from prssm.models.prssm.held_out import Fold
+from prssm.models.prssm.fitting.groups import Group
+from prssm.models.prssm.fitting.held_out import Fold
+from prssm.models.prssm.fitting.referee import Referee
+from prssm.models.prssm.fitting.trainers import CompiledTrainer
 from prssm.models.prssm.levels import AUTO
-from prssm.models.prssm.referee import Referee
 from prssm.models.prssm.selection import Stage, Trained
-from prssm.models.prssm.trainers import CompiledTrainer
 from prssm.training.feed import Feed
 from prssm.training.log import TrainingLog
 from prssm.training.optimise import PerRestart, optimise_all

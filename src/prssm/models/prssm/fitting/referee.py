@@ -4,7 +4,7 @@ ELBO.
 
 import numpy as np
 
-from prssm.models.prssm.groups import Group
+from prssm.models.prssm.fitting.groups import Group
 from prssm.models.prssm.selection import Candidate, Stage, Trained, best_rounds
 from prssm.training.race import Standing
 

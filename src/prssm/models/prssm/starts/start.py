@@ -18,8 +18,8 @@ from prssm.models.prssm.config import ResolvedConfig
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import build_emission
 from prssm.models.prssm.levels import Level
-from prssm.models.prssm.linear_start import Limits, LinearStart, spread_out
 from prssm.models.prssm.recognition import Recognition
+from prssm.models.prssm.starts.linear_start import Limits, LinearStart, spread_out
 
 MOST_STATES = 16  # that the data may ask for
 _NO_SIGNAL = 1e-4  # signal deviation of a GP that plays no part

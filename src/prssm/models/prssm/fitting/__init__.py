@@ -1,0 +1,1 @@
+"""From records to trained restarts: folds, groups, the race and its referee."""

@@ -1,0 +1,1 @@
+"""Where training starts: random walks and linear models of the data."""
