@@ -50,7 +50,7 @@ class StateSpaceModel(eqx.Module):
     noise_memory: Float[AnyArray, " Dy"]
 
     @property
-    def correlation(self) -> Float[Array, " Dy"]:
+    def correlation(self) -> Float[Array, "... Dy"]:
         """Of the noise from one sample to the next."""
         return self.correlation_of(jnp)
 
