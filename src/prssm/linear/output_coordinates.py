@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from prssm.data.record import Record
 from prssm.linear.output_error import identify
@@ -86,6 +85,8 @@ def _split(step: np.ndarray) -> LinearMean:
 
 def _refined(start: LinearMean, records: Sequence[Record]) -> LinearMean:
     """The smallest free-run error near a start, each run from its best first state."""
+    from scipy.optimize import least_squares  # here: importing it takes long
+
     step = np.concatenate([start.F, start.G], axis=1)
     outputs = records[0].output_dim
 

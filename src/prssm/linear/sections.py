@@ -11,7 +11,6 @@ from typing import Self
 
 import numpy as np
 from scipy.linalg import block_diag
-from scipy.signal import lfilter
 
 # real poles of one section that are closer than this are moved apart, else C would have no solution
 _APART = 1e-7
@@ -154,10 +153,10 @@ class Sections:
         """
         states = np.empty((self.order, *late.shape))
         for index, (sigma, alpha) in enumerate(self.pairs):
-            value = lfilter([1.0], [1.0, alpha - 2.0, 1.0 - alpha + sigma], late)
+            value = _filtered(late, [1.0, alpha - 2.0, 1.0 - alpha + sigma])
             _split(value, states[2 * index : 2 * index + 2])
         for index, sigma in enumerate(self.singles, start=2 * len(self.pairs)):
-            states[index] = lfilter([1.0], [1.0, sigma - 1.0], late)
+            states[index] = _filtered(late, [1.0, sigma - 1.0])
         return states
 
     def observed(self) -> np.ndarray:
@@ -206,13 +205,13 @@ class Sections:
         late[:, 1:] = x[:, :-1]
         signals = np.empty((2 * count + len(self.singles), x.shape[1]))
         for index, (sigma, alpha) in enumerate(self.pairs):
-            value = lfilter(
-                [1.0], [1.0, alpha - 2.0, 1.0 - alpha + sigma], late[2 * index : 2 * index + 2]
+            value = _filtered(
+                late[2 * index : 2 * index + 2], [1.0, alpha - 2.0, 1.0 - alpha + sigma]
             )
             both = signals[4 * index : 4 * index + 4].reshape(2, 2, -1).transpose(1, 0, 2)
             _split(value, both)
         for index, sigma in enumerate(self.singles):
-            signals[2 * count + index] = lfilter([1.0], [1.0, sigma - 1.0], late[count + index])
+            signals[2 * count + index] = _filtered(late[count + index], [1.0, sigma - 1.0])
         return signals
 
     def slope_maps(self) -> np.ndarray:
@@ -227,6 +226,13 @@ class Sections:
         alone = np.arange(len(self.singles))
         maps[:, 2 * count + alone, count + alone] = -self.C[:, count:]
         return maps
+
+
+def _filtered(signals: np.ndarray, recursion: list[float]) -> np.ndarray:
+    """Signals (..., T) through the recursion sum_i a_i value[t - i] = signal[t]."""
+    from scipy.signal import lfilter  # here: importing it takes long, and only fits need it
+
+    return lfilter([1.0], recursion, signals)
 
 
 def _split(value: np.ndarray, out: np.ndarray) -> None:

@@ -6,9 +6,9 @@ Steps that were not measured do not count.
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import norm
 
 from prssm.foundation.errors import DataError
+from prssm.prediction.gaussian import half_width, log_density
 from prssm.prediction.prediction import Prediction
 
 COVERAGE_LEVELS = (0.50, 0.80, 0.95)
@@ -69,14 +69,12 @@ def _relative(error: np.ndarray, measured: np.ndarray, y_std: np.ndarray) -> dic
 def _probabilistic(error: np.ndarray, std: np.ndarray, y_std: np.ndarray) -> dict[str, float]:
     known = np.isfinite(error)
     z = np.where(known, error / std, 0.0)
-    density = np.where(known, norm.logpdf(z) - np.log(std), 0.0)
+    density = np.where(known, log_density(z) - np.log(std), 0.0)
     steps = known.any(axis=1)
     raw = density.sum(axis=1)[steps].mean()
     scaled = (density + np.where(known, np.log(y_std), 0.0)).sum(axis=1)[steps].mean()
     inside = {
-        f"coverage_{round(100 * level)}": float(
-            (np.abs(z[known]) <= norm.ppf(0.5 + level / 2)).mean()
-        )
+        f"coverage_{round(100 * level)}": float((np.abs(z[known]) <= half_width(level)).mean())
         for level in COVERAGE_LEVELS
     }
     return {

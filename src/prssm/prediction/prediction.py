@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import norm
 
 from prssm.foundation.errors import OptionError
+from prssm.prediction.gaussian import half_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +49,7 @@ class Prediction:
         """Limits (T, Dy) of the central Gaussian interval with the given probability."""
         if not 0.0 < level < 1.0:
             raise OptionError(f"level: expected a probability between 0 and 1, got {level}")
-        half = norm.ppf(0.5 + level / 2) * self.std
+        half = half_width(level) * self.std
         return self.mean - half, self.mean + half
 
     def to_columns(self) -> dict[str, np.ndarray]:

@@ -13,7 +13,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jax.sharding import Mesh
 from jaxtyping import Array, PRNGKeyArray
 
@@ -27,7 +26,6 @@ from prssm.training.schedule import Schedule
 from prssm.training.session import Session
 
 CHUNK = 10  # iterations between looks at the clock, the watcher and the keyboard
-OPTIMISER = optax.scale_by_adam()
 FINAL_DRAWS = 5 * CHUNK  # estimates of the objective, averaged to compare the restarts
 
 Objective = Callable[[Any, Any, PRNGKeyArray, Array], Array]
@@ -116,13 +114,19 @@ def initial_state(starts: Any) -> dict[str, Any]:
     restarts = jax.tree.leaves(starts)[0].shape[0]
     return {
         "parameters": starts,
-        "optimiser": jax.vmap(OPTIMISER.init)(starts),
+        "optimiser": jax.vmap(_optimiser().init)(starts),
         "iteration": np.asarray(0),
         "alive_until": jnp.full(restarts, -1, dtype=int),  # -1: still alive
         "seconds": np.asarray(0.0),
         "curve": np.zeros((0, restarts)),
         "curve_iteration": np.zeros(0, dtype=np.int64),
     }
+
+
+def _optimiser() -> Any:
+    import optax  # here, since it takes long and compiled training does not need it
+
+    return optax.scale_by_adam()
 
 
 def _figures(state: dict[str, Any]) -> dict[str, float]:
@@ -227,12 +231,12 @@ def _chunk(
         gradient = jax.tree.map(
             lambda g: g * jnp.minimum(1.0, schedule.clip / jnp.maximum(norm, 1e-300)), gradient
         )
-        direction, new_state = OPTIMISER.update(gradient, state, parameters)
+        direction, new_state = _optimiser().update(gradient, state, parameters)
         change = jax.tree.map(lambda d: -schedule.rate(iteration) * d, direction)
         healthy = finite & (alive_until < 0)
         kept = jax.tree.map(
             lambda new, old: jnp.where(healthy, new, old),
-            (optax.apply_updates(parameters, change), new_state),
+            (jax.tree.map(jnp.add, parameters, change), new_state),
             (parameters, state),
         )
         return (*kept, jnp.where((alive_until < 0) & ~finite, iteration, alive_until)), -value

@@ -11,7 +11,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.optimize import minimize
 
 # (parameters, *data) -> what to maximise. A module-level function, so that it compiles once.
 Objective = Callable[..., jax.Array]
@@ -43,6 +42,8 @@ def maximise(
 
     An objective that is nowhere finite gives the value NaN.
     """
+    from scipy.optimize import minimize  # here: importing it takes long
+
     best: dict[str, Any] = {"cost": np.inf, "at": None}
     curve: list[float] = []
 

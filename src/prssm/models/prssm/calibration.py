@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.stats import norm
+
+from prssm.prediction.gaussian import half_width
 
 _SHARES = (0.9, 0.95)  # bands whose factors are averaged; see docs/accuracy.md for others
 _RANGE = (0.5, 20.0)  # a factor beyond is a sign of broken folds rather than of a broken band
@@ -50,8 +51,5 @@ def _factor(ratio: np.ndarray) -> float:
     """How many of its own deviations a band must have to hold its share of |error| / deviation."""
     if not len(ratio):
         return 1.0
-    factors = [
-        np.quantile(ratio, share, method="higher") / norm.ppf(0.5 + 0.5 * share)
-        for share in _SHARES
-    ]
+    factors = [np.quantile(ratio, share, method="higher") / half_width(share) for share in _SHARES]
     return float(np.clip(np.exp(np.mean(np.log(np.maximum(factors, 1e-12)))), *_RANGE))

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import norm
 
+from prssm.prediction.gaussian import half_width
 from prssm.prediction.prediction import Prediction
 
 LEVELS = np.linspace(0.02, 0.98, 49)
@@ -23,4 +23,5 @@ def coverage_curve(predictions: Sequence[Prediction], levels: np.ndarray = LEVEL
     )
     known = np.isfinite(errors)
     z = np.sort(np.abs(errors[known]) / spreads[known])
-    return np.searchsorted(z, norm.ppf(0.5 + levels / 2), side="right") / max(len(z), 1)
+    reach = [half_width(level) for level in levels]
+    return np.searchsorted(z, reach, side="right") / max(len(z), 1)

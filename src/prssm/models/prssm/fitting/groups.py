@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from prssm.models.prssm.config import PRSSMConfig
@@ -47,4 +46,4 @@ def starts_of(of_all: Starts, groups: Sequence[Group]) -> StateSpaceModel:
     folds = {id(group.fold): group.fold for group in groups if group.fold}
     known = {key: Starts(of_all.config, fold.shown_records, of_all) for key, fold in folds.items()}
     parts = [known.get(id(group.fold), of_all).create(group.level, group.count) for group in groups]
-    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)

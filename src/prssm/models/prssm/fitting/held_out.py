@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-import jax.numpy as jnp
 import numpy as np
 
 from prssm.data.record import Record
@@ -38,9 +37,7 @@ class Fold:
 
     @classmethod
     def nothing_held_out(cls, cut: Windows) -> Self:
-        shown = Shown(
-            jnp.ones(len(cut.y), dtype=bool), jnp.asarray(cut.starts), jnp.asarray(float(cut.steps))
-        )
+        shown = Shown(np.ones(len(cut.y), dtype=bool), cut.starts, np.asarray(float(cut.steps)))
         return cls(shown, [], [])
 
     def shown_in(self, cut: Windows, records: Sequence[Record], window: int) -> Shown | None:
@@ -80,4 +77,4 @@ def _shown(
     if not len(usable):
         return None
     starts = usable[np.arange(len(cut.starts)) * len(usable) // len(cut.starts)]
-    return Shown(jnp.asarray(rows), jnp.asarray(starts), jnp.asarray(float(rows.sum())))
+    return Shown(rows, starts, np.asarray(float(rows.sum())))

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from prssm.data.record import Record
@@ -106,7 +105,7 @@ class Starts:
 
 def stacked(trees: Sequence[Any]) -> Any:
     """Trees of the same structure as one, whose arrays lead with a new axis."""
-    return jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves).astype(np.float64)), *trees)
+    return jax.tree.map(lambda *leaves: np.stack(leaves).astype(np.float64), *trees)
 
 
 def random_model(
