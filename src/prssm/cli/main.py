@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
 
+from prssm.cli import compiled_code
 from prssm.cli.commands.benchmark import benchmark
 from prssm.cli.commands.convert import convert
 from prssm.cli.commands.datasets import datasets
@@ -47,6 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code is returned. Errors become one line on standard error,
     unless --debug.
     """
+    if argv is None:  # a process of its own: whoever passes words keeps their environment
+        compiled_code.keep()
     words = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]

@@ -5,7 +5,6 @@ verified.
 import hashlib
 import io
 import os
-import sys
 import urllib.error
 import urllib.request
 import zipfile
@@ -14,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import DataError
+from prssm.foundation.folders import cache_folder
 
 FOLDER_VARIABLE = "PRSSM_DATA"
 TIMEOUT_SECONDS = 30.0
@@ -43,17 +43,7 @@ def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
     user's cache folder.
     """
     chosen = folder or os.environ.get(FOLDER_VARIABLE)
-    return Path(chosen).expanduser() if chosen else _cache_folder()
-
-
-def _cache_folder() -> Path:
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "prssm"
+    return Path(chosen).expanduser() if chosen else cache_folder()
 
 
 def is_local(file: DataFile, folder: Path) -> bool:

@@ -109,9 +109,9 @@ class Anchor(eqx.Module):
 class Shown(eqx.Module):
     """What one restart is shown of the data: the rest is held out from its training."""
 
-    rows: Bool[Array, " rows"]
-    starts: Int[Array, " W"]
-    steps: Float[Array, ""]
+    rows: Bool[AnyArray, " rows"]
+    starts: Int[AnyArray, " W"]
+    steps: Float[AnyArray, ""]
 
     def of(self, data: TrainingData) -> TrainingData:
         y = jnp.where(self.rows[:, None], data.y, jnp.nan)
