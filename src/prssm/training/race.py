@@ -23,6 +23,7 @@ CHUNK = 10  # iterations between looks at the clock, the watcher and the keyboar
 _JUDGED = 5  # chunks at the end of a round whose mean objective compares the restarts
 _LEAST = 50  # iterations of a round, however small the budget of time
 _RESERVE = 0.1  # of the budget, for what follows the training
+_SHARE = 0.7  # of the time left, that a round may take before others
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,18 +177,17 @@ class _Course:
         return state
 
     def _within_budget(self, planned: np.ndarray, number: int, cost: float) -> int:
-        """How many iterations this round may have.
+        """How many iterations this round may have at `cost` seconds each.
 
-        So many that it ends in time, with half as many restarts in later rounds.
+        A round that others follow has the first claim, up to a share of the time left: what was
+        trained too little is judged wrongly, and then later rounds are of no use.
         """
         left = self.session.seconds_left()
         if left is None:
             return int(planned[number])
-        later = 0.5 * float(planned[number + 1 :].sum())
-        share = (1.0 - _RESERVE) * left / max(cost * (float(planned[number]) + later), 1e-9)
-        return int(
-            np.clip(round(planned[number] * min(1.0, share)), min(_LEAST, planned[number]), None)
-        )
+        share = 1.0 if number + 1 == len(planned) else _SHARE
+        affordable = int((1.0 - _RESERVE) * share * left / max(cost, 1e-9))
+        return int(min(planned[number], max(affordable, _LEAST)))
 
     def _end_of_round(self, state: dict[str, Any]) -> dict[str, Any]:
         number = int(state["round"])
