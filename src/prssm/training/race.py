@@ -125,6 +125,7 @@ class _Course:
             "active": np.ones(count, dtype=bool),
             "round": np.asarray(0),
             "begun": np.asarray(0),  # iterations before this round
+            "seconds_before": np.asarray(0.0),  # this round
             "planned": np.array([one.schedule.iterations for one in self.rounds]),
             "iteration": np.asarray(0),
             "seconds": np.asarray(0.0),
@@ -167,27 +168,29 @@ class _Course:
             state["curve"] = np.concatenate([state["curve"], row[None]])
             state["curve_iteration"] = np.append(state["curve_iteration"], drawn + steps)
         state["iteration"] = np.asarray(drawn + max(steps, 0))
-        spent = time.perf_counter() - begun
-        state["seconds"] = state["seconds"] + spent
-        if first == 0 and steps > 0:
-            planned[number] = self._within_budget(planned, number, spent / steps)
+        state["seconds"] = state["seconds"] + (time.perf_counter() - begun)
+        if 2 * first < planned[number]:  # later, the end of the schedule stays where it is
+            spent = float(state["seconds"] - state["seconds_before"])
+            planned[number] = self._within_budget(number, spent, first + max(steps, 0))
         state["planned"] = planned
         if first + steps >= planned[number] or not len(chosen):
             state = self._end_of_round(state)
         return state
 
-    def _within_budget(self, planned: np.ndarray, number: int, cost: float) -> int:
-        """How many iterations this round may have at `cost` seconds each.
+    def _within_budget(self, number: int, spent: float, done: int) -> int:
+        """How many iterations a round may have, `done` of which took the seconds `spent`.
 
-        A round that others follow has the first claim, up to a share of the time left: what was
-        trained too little is judged wrongly, and then later rounds are of no use.
+        A round that others follow has the first claim, up to a share of the time there was: what
+        was trained too little is judged wrongly, and then later rounds are of no use.
         """
+        planned = self.rounds[number].schedule.iterations
         left = self.session.seconds_left()
-        if left is None:
-            return int(planned[number])
-        share = 1.0 if number + 1 == len(planned) else _SHARE
-        affordable = int((1.0 - _RESERVE) * share * left / max(cost, 1e-9))
-        return int(min(planned[number], max(affordable, _LEAST)))
+        if left is None or not done:
+            return planned
+        share = 1.0 if number + 1 == len(self.rounds) else _SHARE
+        cost = max(spent / done, 1e-9)
+        affordable = int((1.0 - _RESERVE) * share * (spent + left) / cost)
+        return min(planned, max(affordable, done, _LEAST))
 
     def _end_of_round(self, state: dict[str, Any]) -> dict[str, Any]:
         number = int(state["round"])
@@ -203,6 +206,7 @@ class _Course:
             "actives": np.concatenate([state["actives"], active[None]]),
             "round": np.asarray(number + 1),
             "begun": state["iteration"],
+            "seconds_before": state["seconds"],
         }
         if number + 1 == len(self.rounds):
             return state
