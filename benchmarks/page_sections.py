@@ -15,6 +15,7 @@ MARKERS = {
     "kinds": ("<!-- kinds: begin -->", "<!-- kinds: end -->"),
     "true-function": ("<!-- true-function: begin -->", "<!-- true-function: end -->"),
     "gpu": ("<!-- gpu:begin -->", "<!-- gpu:end -->"),
+    "fit-time": ("<!-- fit-time: begin -->", "<!-- fit-time: end -->"),
 }
 
 
