@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import speed_measures as measures
+from speed_default import default_iterations
 from speed_page import page, text
 
 from prssm.dynamics.engines.native import library
@@ -30,6 +31,7 @@ def measure() -> dict[str, Any]:
     }
     begun = time.perf_counter()
     record["iterations"] = measures.iterations("R") + measures.iterations("S")
+    record["default"] = default_iterations()
     record["shared"] = measures.shared_inducing("R") + measures.shared_inducing("S")
     record["restarts"] = measures.restarts()
     record["growth"] = measures.growth()

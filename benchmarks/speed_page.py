@@ -66,6 +66,7 @@ def text(record: dict[str, Any]) -> str:
             f"Native engine: {record['native']}.\n"
             f"Load average {load} before and after; {record['seconds']:.0f} s.\n",
             *(_iterations(record, work) for work in ("R", "S")),
+            _default(record),
             _shared(record),
             _agreement(record),
             _growth(record),
@@ -97,6 +98,31 @@ def _iterations(record: dict[str, Any], work: str) -> str:
         lines.append([TITLES[row["engine"]], kinds, times, f"{baseline / row['min_ms']:.1f}"])
     return f"## One iteration: {work}\n\n" + table(
         ["", "parameters, recursion", "ms", "times faster"], lines
+    )
+
+
+def _default(record: dict[str, Any]) -> str:
+    titles = {
+        "trainer": "C++, the whole iteration",
+        "native-single": "JAX, recursion in C++ (`native-single`)",
+        "adjoint": "JAX (`adjoint`)",
+    }
+    rows = record["default"]
+    whole = rows[0]
+    lines = [
+        [
+            titles[row["engine"]],
+            f"{row['min_ms']:.1f} ({row['median_ms']:.1f})",
+            f"{row['min_ms'] / row['restarts']:.2f}",
+            f"{row['min_ms'] / whole['min_ms']:.1f}",
+        ]
+        for row in rows
+    ]
+    return (
+        "## One iteration: D\n\n"
+        "The default preset (Dx=6, Du=Dy=1, P=10 with a full covariance, N=2, B=16, T=100, one\n"
+        f"function for each trajectory) with {whole['restarts']} restarts, optimiser included.\n\n"
+        + table(["", "ms", "ms for each restart", "times the first"], lines)
     )
 
 

@@ -57,6 +57,10 @@ def record():
                 "shared": {"min_ms": 2.0, "median_ms": 2.5},
             }
         ],
+        "default": [
+            {"engine": engine, "restarts": 32, "min_ms": ms, "median_ms": 2 * ms}
+            for engine, ms in (("trainer", 16.0), ("native-single", 40.0), ("adjoint", 160.0))
+        ],
         "agreement": [{"work": "R", "engine": "native", "states": 1e-16, "gradient": 2e-15}],
         "growth": [{"size": size, "factor": factor, **times} for size, factor in sizes],
         "restarts": {"count": 8, **times},
@@ -71,6 +75,7 @@ def test_ratios_are_to_the_obvious_way_in_the_same_precision(record):
     page = import_module("speed_page").page(record)
     assert "| C++ (`native-single`) | float64, float32 | 10.0 (20.0) | 12.0 |" in page
     assert "| C++ (`native`) | float64 | 25.0 (50.0) | 8.0 |" in page
+    assert "| JAX, recursion in C++ (`native-single`) | 40.0 (80.0) | 1.25 | 2.5 |" in page
     assert "1.50 GiB" in page
     assert "| S | step | 5.0 (6.0) | 2.0 (2.5) | 2.5 |" in page
     assert "commit abc" in page
@@ -86,3 +91,17 @@ def test_the_page_keeps_what_other_commands_have_written(record):
     assert new.count("fast") == speed_page.page(record).count("fast") + 1
     assert "something else" not in new
     assert speed_page.page(record, new) == new  # nothing grows
+
+
+def test_the_default_iterations_learn_from_the_same_start():
+    """Their random numbers differ, so that only their steps are alike: Adam's first ones have the
+    size of the learning rate.
+    """
+    default = import_module("speed_default")
+    with double_precision():
+        work = default.Default.make(restarts=2, horizon=20)
+        start = work.fitting.trained.stages[0].theta
+        moved = [np.abs(work.chunk(engine)() - start) for engine in ("trainer", "native-single")]
+    compiled, in_jax = moved
+    np.testing.assert_array_equal(compiled > 0.0, in_jax > 0.0)
+    assert 0.8 < np.median(compiled) / np.median(in_jax) < 1.25
