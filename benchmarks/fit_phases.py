@@ -83,7 +83,7 @@ def watch(phases: Phases) -> None:
 
     from prssm.models import files
     from prssm.models.prssm.estimator import PRSSM
-    from prssm.models.prssm.trainers import CompiledTrainer
+    from prssm.models.prssm.fitting.trainers import CompiledTrainer
 
     def compiled(event: str, seconds: float, **_: Any) -> None:
         if event.endswith("backend_compile_duration"):

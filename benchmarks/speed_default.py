@@ -19,10 +19,10 @@ from prssm.data.record import Record
 from prssm.foundation.precision import double_precision
 from prssm.models.prssm.config import DEFAULT
 from prssm.models.prssm.elbo import Objective
-from prssm.models.prssm.fitting import Fitting, schedule_of
-from prssm.models.prssm.groups import groups_of, starts_of
+from prssm.models.prssm.fitting.fit import Fitting, schedule_of
+from prssm.models.prssm.fitting.groups import groups_of, starts_of
 from prssm.models.prssm.levels import levels_of
-from prssm.models.prssm.start import Starts
+from prssm.models.prssm.starts.start import Starts
 from prssm.training.optimise import CHUNK, advance, initial_state
 from prssm.training.race import Moving
 
