@@ -20,11 +20,10 @@ import numpy as np
 # Options of the preset that differ.
 VARIANTS: dict[str, dict] = {
     "now": {},
-    "one-round": {"first_round": 2000},
+    "one-round": {"first_round": 1.0},
     "p8": {"inducing": 8},
     "p12": {"inducing": 12},
-    "short": {"first_round": 300},
-    "rate1": {"second_rate": 1.0},
+    "short": {"first_round": 0.3},
     "wide": {"batch": 32, "samples": 1},
     "old-batch": {"batch": 20},
     "few": {"iterations": 1000},

@@ -121,6 +121,29 @@ def test_a_budget_shortens_the_rounds():
     assert 100 <= iterations <= 250
 
 
+def test_a_round_may_go_on_with_the_schedule_of_the_one_before():
+    """Two parts of one schedule: the number of the iteration goes on, and so does the optimiser."""
+
+    class Watching(Counting):
+        def advance(self, moving, chosen, schedule, **rest):
+            assert schedule.iterations == 60
+            assert (moving.updates[chosen] == rest["first"]).all()
+            trained, values = super().advance(moving, chosen, schedule, **rest)
+            trained.updates[:] += rest["steps"]
+            return trained, values
+
+    trainer = Watching()
+    whole = Schedule(60, 0.1, 0.01)
+    race(
+        np.zeros((4, 1)),
+        [Round(trainer, whole, end=0.5), Round(trainer, whole, begin=0.5, fresh=False)],
+        referee=lambda standing: np.array([1, 2]),
+        session=Session(Silent()),
+        fingerprint="a",
+    )
+    assert [first for _, first, _, _ in trainer.calls] == [0, 10, 20, 30, 40, 50]
+
+
 def test_moments_begin_anew_in_every_round():
     class Remembering(Counting):
         def advance(self, moving, chosen, schedule, *, first, drawn, steps):

@@ -69,10 +69,26 @@ class Trainer(Protocol):
 
 
 class Round(NamedTuple):
-    """Who trains, and how long and how fast."""
+    """Who trains, and how long and how fast.
+
+    A round may be a part of a schedule, from its share `begin` to `end`; the next one then goes on
+    with it if it is not `fresh`: a fresh one begins with an optimiser that remembers nothing.
+    """
 
     trainer: Trainer
     schedule: Schedule
+    begin: float = 0.0
+    end: float = 1.0
+    fresh: bool = True
+
+    @property
+    def iterations(self) -> int:
+        return round(self.schedule.iterations * (self.end - self.begin))
+
+    def course(self, planned: int) -> tuple[Schedule, int]:
+        """The schedule if this round has so many iterations, and which of them is its first."""
+        whole = round(planned / (self.end - self.begin))
+        return self.schedule.shortened(whole), round(self.begin * whole)
 
 
 class Standing(NamedTuple):
@@ -97,7 +113,7 @@ def race(
 ) -> tuple[Standing, TrainingLog]:
     """Train all `starts` (restarts, size) through the rounds, fewer and fewer of them."""
     course = _Course(rounds, referee, session)
-    total = sum(one.schedule.iterations for one in rounds)
+    total = sum(one.iterations for one in rounds)
     state = run_to_end(
         course.begin(starts),
         course.advance,
@@ -126,7 +142,7 @@ class _Course:
             "round": np.asarray(0),
             "begun": np.asarray(0),  # iterations before this round
             "seconds_before": np.asarray(0.0),  # this round
-            "planned": np.array([one.schedule.iterations for one in self.rounds]),
+            "planned": np.array([one.iterations for one in self.rounds]),
             "iteration": np.asarray(0),
             "seconds": np.asarray(0.0),
             "after": np.zeros((0, count, size)),
@@ -158,9 +174,9 @@ class _Course:
         chosen = np.flatnonzero(state["active"] & (moving.alive_until < 0))
         state = dict(state)
         if steps > 0 and len(chosen):
-            schedule = self.rounds[number].schedule.shortened(int(planned[number]))
+            schedule, begin = self.rounds[number].course(int(planned[number]))
             trained, values = self.rounds[number].trainer.advance(
-                moving, chosen, schedule, first=first, drawn=drawn, steps=steps
+                moving, chosen, schedule, first=begin + first, drawn=drawn, steps=steps
             )
             state |= _written(moving, chosen, trained)
             row = np.full(len(moving.theta), np.nan)
@@ -183,7 +199,7 @@ class _Course:
         A round that others follow has the first claim, up to a share of the time there was: what
         was trained too little is judged wrongly, and then later rounds are of no use.
         """
-        planned = self.rounds[number].schedule.iterations
+        planned = self.rounds[number].iterations
         left = self.session.seconds_left()
         if left is None or not done:
             return planned
@@ -212,9 +228,10 @@ class _Course:
             return state
         going_on = np.zeros(len(active), dtype=bool)
         going_on[self.referee(_standing(state))] = True
-        fresh = vars(Moving.begin(state["theta"]))
-        fresh["alive_until"] = state["alive_until"]
-        state |= fresh | {"active": going_on}
+        state["active"] = going_on
+        if self.rounds[number + 1].fresh:
+            fresh = vars(Moving.begin(state["theta"]))
+            state |= fresh | {"alive_until": state["alive_until"]}
         if not going_on.any():
             state["round"] = np.asarray(len(self.rounds))
         return state

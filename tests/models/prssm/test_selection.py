@@ -241,11 +241,12 @@ def held_out(error):
     return HeldOut([np.full((4, 1), error)], [np.ones((4, 1))])
 
 
-def test_of_a_level_the_round_with_the_smallest_held_out_error_is_kept():
+def test_of_a_level_the_last_round_is_kept_unless_an_earlier_one_did_much_better():
     free = LEVELS["free"]
-    rounds = [Candidate(free, 1, held_out(0.5)), Candidate(free, 2, held_out(0.7))]
-    assert best_rounds(rounds)[0].round == 1
-    assert best_rounds([rounds[0], Candidate(free, 2, held_out(0.4))])[0].round == 2
+    first = Candidate(free, 1, held_out(0.5))
+    assert best_rounds([first, Candidate(free, 2, held_out(0.58))])[0].round == 1
+    assert best_rounds([first, Candidate(free, 2, held_out(0.57))])[0].round == 2
+    assert best_rounds([first, Candidate(free, 2, held_out(0.4))])[0].round == 2
     nothing = HeldOut([], [])
     assert best_rounds([Candidate(free, 1, nothing), Candidate(free, 2, nothing)])[0].round == 2
 

@@ -129,18 +129,19 @@ class PRSSMConfig(Options):
     iterations: int | None = option(
         500, "gradient steps; none: 2000, or 4000 for long data (4000 rows or more)", minimum=0
     )
-    first_round: int = option(
-        500,
-        "iterations of all levels, after which only those go on whose held-out errors are near the "
-        "best; "
-        "without levels to choose from there is one round",
-        minimum=1,
+    first_round: float = option(
+        0.55,
+        "share of the iterations that all levels have; after it only those go on whose held-out "
+        "errors are near the best. Without levels to choose from there is one round",
+        above=0,
     )
     grow: bool = option(
         False, "later rounds train on longer sub-trajectories where there are data enough"
     )
-    second_rate: float = option(
-        0.5, "step size at the start of the second round, relative to learning_rate", above=0
+    last_rate: float = option(
+        0.25,
+        "step size at the start of the last round, which long data have, relative to learning_rate",
+        above=0,
     )
     learning_rate: float = option(0.05, "step size of Adam at the start", above=0)
     final_learning_rate: float = option(

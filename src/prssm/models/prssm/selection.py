@@ -21,6 +21,8 @@ from prssm.models.prssm.mixture import Mixture
 
 # Levels whose held-out errors are this close to the smallest, relative to it, are mixed.
 NEAR = 0.05
+# An earlier round is preferred where later ones err more by this share.
+_MUCH = 0.15
 # Trajectories of a free run over a held-out stretch, and rows of it at most.
 _SAMPLES = 200
 _STRETCH = 3000
@@ -237,13 +239,15 @@ class Trained:
 
 
 def best_rounds(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Each level after the round that did best on held-out data; the last one where nothing was
-    held out.
+    """Each level after its last round, unless an earlier one did much better on held-out data.
+
+    Which round did best by a little is chance, and a choice between many of them is too proud.
     """
     found: dict[str, Candidate] = {}
     for one in candidates:
         best = found.get(one.level.name)
-        if best is None or not one.held_out.errors or one.held_out.typical < best.held_out.typical:
+        limit = np.inf if best is None else (1.0 + _MUCH) * best.held_out.typical
+        if best is None or not one.held_out.errors or one.held_out.typical <= limit:
             found[one.level.name] = one
     return list(found.values())
 

@@ -134,17 +134,19 @@ class Fitting:
         ones for the best, with longer sub-trajectories where the data allow.
         """
         whole = schedule_of(self.config, self.cut.steps)
+        trainer = self._trainer(self.cut)
         competing = len(self.trained.levels) > 1 and any(group.fold for group in self.groups)
-        first = min(self.config.first_round, whole.iterations) if competing else whole.iterations
-        found = [Round(self._trainer(self.cut), whole.shortened(first))]
-        rate = self.config.second_rate * whole.learning_rate
-        counts = [whole.iterations - first, whole.iterations // 4]
-        for count, cut in zip(counts, self._later_cuts(), strict=False):
-            if count > 0 and competing:
-                later = whole._replace(iterations=count, learning_rate=rate, ramp=0)
-                found.append(Round(self._trainer(cut), later))
-                rate = self.config.second_rate * rate
-        return found
+        share = self.config.first_round
+        if not competing or share >= 1.0:
+            return [Round(trainer, whole)]
+        second, *third = [self._trainer(cut) for cut in self._later_cuts()]
+        rounds = [
+            Round(trainer, whole, end=share),
+            Round(second, whole, begin=share, fresh=False),
+        ]
+        slow = self.config.last_rate * whole.learning_rate
+        last = whole._replace(iterations=whole.iterations // 4, learning_rate=slow, ramp=0)
+        return rounds + [Round(one, last) for one in third]
 
     def _later_cuts(self) -> list[Windows]:
         """The windows of the second round and, of long data, of a third one."""
