@@ -6,10 +6,12 @@ dimensions share lead with one instead.
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from prssm.foundation.arrays import AnyArray
@@ -66,6 +68,17 @@ class LinearMean(Mean):
 
     def affine(self, latent_dim: int, input_dim: int) -> tuple[Array, Array]:
         return jnp.asarray(self.weight), jnp.asarray(self.bias)
+
+
+# The prior means by the names that options have. A new one is a class above and a line here; how it
+# starts is its entry: (latent dimension, input dimension) -> mean.
+MEANS: dict[str, Callable[[int, int], Mean]] = {
+    "identity": lambda latent_dim, input_dim: IdentityMean(),
+    "zero": lambda latent_dim, input_dim: ZeroMean(),
+    "linear": lambda latent_dim, input_dim: LinearMean(
+        np.eye(latent_dim, latent_dim + input_dim), np.zeros(latent_dim)
+    ),
+}
 
 
 class Dynamics(eqx.Module):

@@ -44,7 +44,7 @@ def test_a_blown_up_model_brings_nothing_down(monkeypatch, tmp_path, weight, out
     monkeypatch.setattr(
         catalogue, "describe", lambda name: SimpleNamespace(name=name, unscored=0, lags=None)
     )
-    monkeypatch.setattr(ss_gp_ssm, "run", lambda starts, *_: _posterior(starts, weight))
+    monkeypatch.setattr(ss_gp_ssm, "run", lambda starts, *_, **__: _posterior(starts, weight))
     planned = experiments(["damped"], [variant_of(SMALL), variant_of("constant")], 1)
     results = Results(tmp_path)
     assert run_all(planned, results) == 2

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from prssm.data.record import Record
+from prssm.dynamics.transition import MEANS
 from prssm.foundation.options import Options, option
+from prssm.gp.kernels import KERNELS
+from prssm.models.prssm.emission import EMISSIONS
+from prssm.models.prssm.levels import AUTO, LEVELS
 
 
 @dataclass(frozen=True)
@@ -49,11 +53,9 @@ class PRSSMConfig(Options):
     kernel: str | Callable = option(
         "squared-exponential",
         "covariance function, or a callable (input_dim, signal_std, lengthscale) -> Kernel",
-        choices=("squared-exponential", "matern32", "matern52"),
+        choices=tuple(KERNELS),
     )
-    mean: str = option(
-        "identity", "prior mean of the transition", choices=("identity", "zero", "linear")
-    )
+    mean: str = option("identity", "prior mean of the transition", choices=tuple(MEANS))
     inducing_covariance: str = option(
         "diagonal",
         "covariance of q(z): 'diagonal', or 'full' of the whitened z",
@@ -74,7 +76,7 @@ class PRSSMConfig(Options):
         "'selector': the first states are the outputs; "
         "'linear': C x + D u + offset, trained; or a differentiable "
         "function of a state vector",
-        choices=("selector", "linear"),
+        choices=tuple(EMISSIONS),
     )
 
     start: str = option(
@@ -116,7 +118,7 @@ class PRSSMConfig(Options):
         "and a "
         "mixture of those with the smallest errors on held-out stretches of the training data is "
         "kept",
-        choices=("linear", "held", "held-correlated", "free", "correlated", "auto"),
+        choices=(*LEVELS, AUTO),
     )
     prior_std: float = option(0.03, "standard deviation of that prior", above=0)
     recognition_window: int = option(

@@ -18,6 +18,11 @@ from prssm.foundation.errors import OptionError
 class Emission(eqx.Module):
     """The noise-free output of each state of a batch; its arrays, if any, are trained."""
 
+    @property
+    def shown(self) -> int:
+        """How many first states are noise-free sensor readings, which begin at the measurements."""
+        return 0
+
     @abstractmethod
     def __call__(
         self, x: Float[Array, "T Dx B"], u: Float[Array, "T Du B"]
@@ -34,6 +39,10 @@ class Selector(Emission):
     """g(x) = C x with C = [I, 0]: the first Dy states are noise-free sensor readings."""
 
     output_dim: int = eqx.field(static=True)
+
+    @property
+    def shown(self) -> int:
+        return self.output_dim
 
     def __call__(
         self, x: Float[Array, "T Dx B"], u: Float[Array, "T Du B"]
@@ -84,20 +93,24 @@ class _Static(eqx.Module):
         return self.function(x)
 
 
+# The emissions by the names that options have. A new one is a class above and a line here; how it
+# starts is its entry: (latent dimension, output dimension, input dimension) -> emission.
+EMISSIONS: dict[str, Callable[[int, int, int], Emission]] = {
+    "selector": lambda latent_dim, output_dim, input_dim: Selector(output_dim),
+    "linear": lambda latent_dim, output_dim, input_dim: LinearEmission(
+        np.eye(output_dim, latent_dim), np.zeros((output_dim, input_dim)), np.zeros(output_dim)
+    ),
+}
+
+
 def build_emission(
     choice: str | Callable, latent_dim: int, output_dim: int, input_dim: int
 ) -> Emission:
     """The emission that the option names, probed once so that a wrong shape is found here and not
     in training.
     """
-    if choice == "selector":
-        return Selector(output_dim)
-    if choice == "linear":
-        return LinearEmission(
-            np.eye(output_dim, latent_dim), np.zeros((output_dim, input_dim)), np.zeros(output_dim)
-        )
     if isinstance(choice, str):
-        raise OptionError(f"option emission: expected a known word or a function, got {choice!r}")
+        return EMISSIONS[choice](latent_dim, output_dim, input_dim)
     function = choice if isinstance(choice, eqx.Module) else _Static(choice)
     shape = jax.eval_shape(function, jax.ShapeDtypeStruct((latent_dim,), jnp.float64)).shape
     if shape != (output_dim,):

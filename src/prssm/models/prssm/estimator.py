@@ -22,7 +22,7 @@ from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.fitting.groups import groups_of, starts_of
 from prssm.models.prssm.fitting.held_out import Fold, folds_of
 from prssm.models.prssm.fitting.streaming import StreamWindows, check_options
-from prssm.models.prssm.levels import levels_of
+from prssm.models.prssm.levels import AUTO, levels_of
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import Choice, Trained, choose
 from prssm.models.prssm.starts.start import Starts, blank_model
@@ -161,6 +161,11 @@ class PRSSM(Estimator):
                 f"option latent_dim: expected at least {records[0].output_dim}, the number of "
                 "outputs, "
                 f"got {config.latent_dim}"
+            )
+        if config.start == "random" and config.complexity in ("linear", AUTO):
+            raise OptionError(
+                f"option complexity: expected 'free', 'held' or a correlated one with "
+                f"start='random', got {config.complexity!r}, which needs a linear model"
             )
         if config.scheme == "stochastic" and config.recognition_window > config.horizon:
             raise OptionError(

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from prssm.data.record import Record
-from prssm.dynamics.transition import IdentityMean, LinearMean, Mean, Transition, ZeroMean
+from prssm.dynamics.transition import MEANS, LinearMean, Transition
 from prssm.gp.kernels import KERNELS, Kernel
 from prssm.gp.sparse import DiagonalInducing, Inducing, SparseGP, WhitenedInducing
 from prssm.models.prssm.config import ResolvedConfig
@@ -118,19 +118,19 @@ def random_model(
     din = config.latent_dim + input_dim
     zeta = rng.uniform(-config.zeta_range, config.zeta_range, (_sets(config), config.inducing, din))
     gp = SparseGP(_kernels(config, din), zeta, _inducing(config, rng))
-    transition = Transition(gp, _mean(config, input_dim), np.full(dx, np.log(config.process_std)))
+    mean = MEANS[config.mean](dx, input_dim)
+    transition = Transition(gp, mean, np.full(dx, np.log(config.process_std)))
+    emission = build_emission(config.emission, dx, output_dim, input_dim=input_dim)
     recognition = None
     if config.scheme == "stochastic":
-        shown = output_dim if config.emission == "selector" else 0
         recognition = Recognition.create(
             config.recognition_window * (input_dim + output_dim),
             dx,
             config.recognition_hidden,
             config.recognition_std,
-            shown,
+            emission.shown,
             rng,
         )
-    emission = build_emission(config.emission, dx, output_dim, input_dim=input_dim)
     return StateSpaceModel(
         transition,
         emission,
@@ -190,13 +190,6 @@ def _inducing(config: ResolvedConfig, rng: np.random.Generator) -> Inducing:
     if config.inducing_covariance == "full":
         return WhitenedInducing(mean, np.broadcast_to(np.log(config.z_std) * np.eye(p), (dx, p, p)))
     return DiagonalInducing(mean, np.full((dx, p), np.log(config.z_std)))
-
-
-def _mean(config: ResolvedConfig, input_dim: int) -> Mean:
-    dx = config.latent_dim
-    if config.mean == "linear":
-        return LinearMean(np.eye(dx, dx + input_dim), np.zeros(dx))
-    return IdentityMean() if config.mean == "identity" else ZeroMean()
 
 
 def blank_model(config: ResolvedConfig, input_dim: int, output_dim: int) -> StateSpaceModel:
