@@ -11,7 +11,7 @@ from prssm.training.race import Standing
 # A level goes on while its held-out error is within this of the best, relative to it.
 _WITHIN = 0.25
 # So many levels at most, after the first round and after later ones.
-_MOST_LEVELS = (2, 1)
+_MOST_LEVELS = (3, 1)
 # And while its last round lowered the error by this share.
 _GAIN = 0.01
 # Restarts of a fold that go on.
