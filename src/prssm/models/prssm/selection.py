@@ -153,21 +153,22 @@ class Trained:
         self.stages.append(stage)
         self.active.append(active)
 
+    def ranked(self, group: Group, number: int) -> np.ndarray:
+        """The restarts of a group that are alive after a round, the best ELBO first."""
+        objective = self.stages[number].objective
+        found = group.restarts[np.isfinite(objective[group.restarts])]
+        return found[np.argsort(-objective[found], kind="stable")]
+
     def members(self, group: Group, number: int) -> np.ndarray:
-        """The best restarts of a group after a round, best first."""
-        found = group.restarts
-        if group.level.trained:
-            objective = self.stages[number].objective
-            found = found[np.isfinite(objective[found])]
-            found = found[np.argsort(-objective[found], kind="stable")][: self.most_members]
-            least = objective[found[:1]] - group.level.margin(self.margin)
-            found = found[objective[found] >= least] if len(found) else found
+        """Those of a group that would be mixed after a round, best first."""
+        found = self.ranked(group, number)[: self.most_members]
         if not len(found):
             raise TrainingError(
                 f"all {group.count} restarts of level {group.level.name!r} diverged; try a smaller "
                 "learning_rate, a shorter horizon, more restarts or fewer latent dimensions"
             )
-        return found[: self.most_members]
+        objective = self.stages[number].objective
+        return found[objective[found] >= objective[found[0]] - group.level.margin(self.margin)]
 
     def final(self, level: Level, number: int) -> np.ndarray:
         """Members of this level that were trained on all data."""

@@ -14,7 +14,8 @@ _WITHIN = 0.25
 _MOST_LEVELS = (3, 1)
 # And while its last round lowered the error by this share.
 _GAIN = 0.01
-# Restarts of a fold that go on.
+# Restarts that go on of those on all data, and of each fold.
+_RESTARTS = 5
 _FOLD_RESTARTS = 2
 
 
@@ -78,6 +79,9 @@ class Referee:
         return worth
 
     def _best(self, group: Group, number: int) -> np.ndarray:
-        """The restarts of a group that go on."""
-        members = self.trained.members(group, number)
-        return members if group.fold is None else members[:_FOLD_RESTARTS]
+        """The restarts of a group that go on.
+
+        By rank alone: how far apart they are so early says little, and a mixture needs several.
+        """
+        most = _RESTARTS if group.fold is None else _FOLD_RESTARTS
+        return self.trained.ranked(group, number)[:most]
