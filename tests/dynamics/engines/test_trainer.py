@@ -1,5 +1,7 @@
 """The compiled trainer against its oracle: the ELBO in JAX, its gradient, and Adam by optax."""
 
+from itertools import product
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -129,9 +131,19 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("kl_weight", [1.0, 0.03])
+def objective_of(config):
+    return Objective(
+        config.horizon,
+        config.batch,
+        config.samples,
+        window=config.recognition_window,
+        engine="scan",
+        draws=config.draws,
+    )
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_value_and_gradient_are_those_of_the_objective(name, kl_weight):
+def test_value_and_gradient_are_those_of_the_objective(name):
     preset, options = CASES[name]
     with double_precision():
         config, windows, models, anchor, own = case(preset, **options)
@@ -139,20 +151,16 @@ def test_value_and_gradient_are_those_of_the_objective(name, kl_weight):
         rows, problem, moving = problem_of(config, windows, models, anchor, own)
         key = jax.random.key(3)
         draws = draws_of(config, key, 1, len(windows.starts))
-        objective = Objective(
-            config.horizon,
-            config.batch,
-            config.samples,
-            window=config.recognition_window,
-            engine="scan",
-            draws=config.draws,
-        )
+        objective = objective_of(config)
         data = TrainingData.of(windows)
-        for restart in range(2):
+        oracle = jax.jit(
+            jax.value_and_grad(
+                lambda model, mine, weight: objective(model, PerRestart(data, mine), key, weight)
+            )
+        )
+        for restart, kl_weight in product(range(2), (1.0, 0.03)):
             mine, model = jax.tree.map(lambda leaf, r=restart: leaf[r], (own, models))
-            expected, slope = jax.value_and_grad(
-                lambda model, mine=mine: objective(model, PerRestart(data, mine), key, kl_weight)
-            )(model)
+            expected, slope = oracle(model, mine, kl_weight)
             value, gradient = trainer.value_and_gradient(
                 problem, moving, draws, restart=restart, kl_weight=kl_weight
             )
@@ -168,14 +176,7 @@ def test_training_takes_the_steps_of_adam_on_clipped_gradients():
     with double_precision():
         config, windows, models, anchor, own = case("default")
         rows, problem, moving = problem_of(config, windows, models, anchor, own)
-        objective = Objective(
-            config.horizon,
-            config.batch,
-            config.samples,
-            window=config.recognition_window,
-            engine="scan",
-            draws=config.draws,
-        )
+        objective = objective_of(config)
         schedule = Schedule(20, 0.05, 0.001, ramp=4, clip=30.0)
         data = TrainingData.of(windows)
         theta = jnp.asarray(moving.theta)
@@ -185,15 +186,12 @@ def test_training_takes_the_steps_of_adam_on_clipped_gradients():
             model = jax.tree.map(lambda leaf: leaf[0], rows.models(row[None]))
             return -objective(model, PerRestart(data, mine), key, weight)
 
+        slopes_of = jax.jit(jax.vmap(jax.grad(loss), (0, 0, None, None)))
         for iteration in range(6):
             key = jax.random.key(iteration)
-            slopes = jax.vmap(jax.grad(loss), (0, 0, None, None))(
-                theta, own, key, schedule.weight(iteration)
-            )
+            slopes = slopes_of(theta, own, key, schedule.weight(iteration))
             norms = jnp.linalg.norm(slopes, axis=1, keepdims=True)
-            change, states = jax.vmap(ADAM.update)(
-                slopes * jnp.minimum(1.0, 30.0 / norms), states
-            )
+            change, states = jax.vmap(ADAM.update)(slopes * jnp.minimum(1.0, 30.0 / norms), states)
             theta = theta - schedule.rate(iteration) * change
             trainer.advance(
                 problem,
