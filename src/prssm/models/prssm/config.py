@@ -21,8 +21,8 @@ class PRSSMConfig(Options):
     # Structure (the paper's table 'Structural configuration')
     latent_dim: int | None = option(
         4,
-        "Dx, dimension of the latent state; none: 6, or twice the number of outputs if that "
-        "is more",
+        "Dx, dimension of the latent state; none: 6, twice the number of outputs or the order of "
+        "the best linear model (up to 16), whichever is most",
         minimum=1,
     )
     inducing: int | None = option(
