@@ -47,7 +47,7 @@ def score(
     seed: Annotated[int, Parameter(help="Of the random numbers.")] = 0,
 ) -> None:
     """Score the free run of a model against what was measured: error, fit, log-likelihood, coverage
-    of the band.
+    of the band; and say whether errors one step ahead are white and independent of the inputs.
     """
     if out is not None:
         checked_name(out, SCORES, "--out")
@@ -62,11 +62,14 @@ def score(
         seed=seed,
     )
     from prssm.evaluation.tasks import saved_model
+    from prssm.report.residual_words import in_words
     from prssm.report.tables import metric_table, print_table
 
     scored = saved_model.score(settings)
     title = f"{scored.model.name}: free run over {data}"
     print_table(metric_table(scored.metrics, title=title))
+    if scored.residuals is not None:
+        print("\n".join(in_words(scored.residuals)))
     if out is not None:
         write_json(out, _document(settings, scored))
         print(f"scores: {out}")
@@ -82,4 +85,5 @@ def _document(settings: SavedModelSettings, scored: "Scored") -> dict[str, Any]:
         "rows": sum(len(record) for record in scored.records),
         "seed": settings.seed,
         "metrics": scored.metrics,
+        "residuals": scored.residuals.to_dict() if scored.residuals else None,
     }

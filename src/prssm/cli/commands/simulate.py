@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from prssm.cli.merging import split_names
-from prssm.cli.outputs import TABLE, checked_name
+from prssm.cli.outputs import TABLE, checked_name, numbered
 from prssm.evaluation.tasks.settings import SavedModelSettings
 
 
@@ -72,7 +72,7 @@ def simulate(
     from prssm.evaluation.tasks import saved_model
 
     runs = saved_model.simulate(settings)
-    for run, path in zip(runs, _numbered(out, len(runs)), strict=True):
+    for run, path in zip(runs, numbered(out, len(runs)), strict=True):
         columns = run.to_columns()
         if samples is not None and run.samples is not None:
             columns |= {
@@ -82,8 +82,3 @@ def simulate(
             }
         write_columns(path, columns)
         print(f"prediction: {path}")
-
-
-def _numbered(path: Path, count: int) -> list[Path]:
-    """One file a record: pred.csv, or pred-0.csv, pred-1.csv, ..."""
-    return [path] if count == 1 else [path.with_stem(f"{path.stem}-{i}") for i in range(count)]

@@ -15,9 +15,13 @@ from prssm.data.scaling import Scaler
 from prssm.data.stream.stream import Stream
 from prssm.data.windows import Windows
 from prssm.foundation.errors import DataError, OptionError
+from prssm.inference.noise_search import NoiseFactors
+from prssm.inference.state_space import StateSpace
 from prssm.models.estimator import Estimator, Simulated
 from prssm.models.prssm.calibration import Calibration
 from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, ResolvedConfig
+from prssm.models.prssm.filtering.noises import Heard, estimated_noises, trained_noises
+from prssm.models.prssm.filtering.space import space_of
 from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.fitting.groups import groups_of, starts_of
 from prssm.models.prssm.fitting.held_out import Fold, folds_of
@@ -50,6 +54,7 @@ class PRSSM(Estimator):
     config: PRSSMConfig
     config_: ResolvedConfig  # with what the data decided filled in
     training_: TrainingLog
+    noises_: NoiseFactors  # those of the filters; free runs keep the trained ones
     restarts_: Trained  # all trained restarts with their held-out runs; not in a model file
 
     @property
@@ -135,6 +140,9 @@ class PRSSM(Estimator):
         """What is kept of all that was trained."""
         choice = choose(fitting.trained)
         self._take(fitting.trained, choice)
+        folds = [Heard(*part) for part in fitting.trained.judged_folds(choice)]
+        final = Heard(choice.mixture.models, fitting.records)
+        self.noises_ = estimated_noises(folds, final, self._window) or self.noises_
         best = np.flatnonzero(fitting.racers == choice.members[0])
         log = log or TrainingLog.nothing()
         self.training_ = replace(log, kept=int(best[0]) if len(best) else log.kept)
@@ -145,6 +153,7 @@ class PRSSM(Estimator):
         self.held_out_ = choice.held_out
         self.calibration_ = choice.calibration
         self.mixture_ = choice.mixture
+        self.noises_ = trained_noises(choice.mixture.models)
         self.steady_ = choice.steady
         self.training_ = TrainingLog.nothing()
 
@@ -188,6 +197,9 @@ class PRSSM(Estimator):
         assert run.samples is not None
         samples_y = self.calibration_.samples(run.samples, run.mean)
         return replace(run, std=self.calibration_.std(run.std), samples=samples_y)
+
+    def _state_space(self) -> StateSpace:
+        return space_of(self.mixture_.models, self._window, self.noises_)
 
     def stepper(self) -> Stepper:
         """One step at a time, for a controller: some microseconds a step of the mean, by the best
@@ -233,6 +245,7 @@ class PRSSM(Estimator):
             "level": self.level_,
             "held_out": self.held_out_,
             "steady": self.steady_,
+            "noises": self.noises_.to_dict(),
         }, arrays
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -252,6 +265,8 @@ class PRSSM(Estimator):
         self.held_out_ = values["held_out"]
         self.steady_ = values.get("steady", True)
         self.calibration_ = Calibration(arrays["calibration"])
+        stored = values.get("noises")  # files of earlier versions have none
+        self.noises_ = NoiseFactors(**stored) if stored else trained_noises(self.mixture_.models)
 
 
 def _shaped(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -14,7 +14,7 @@ from prssm.foundation.errors import TrainingError
 from prssm.linear.order import as_good
 from prssm.models.prssm.calibration import Calibration
 from prssm.models.prssm.compiled import Rows
-from prssm.models.prssm.elbo import Draws
+from prssm.models.prssm.elbo import Draws, StateSpaceModel
 from prssm.models.prssm.fitting.groups import Group
 from prssm.models.prssm.levels import Level
 from prssm.models.prssm.mixture import Mixture
@@ -208,6 +208,19 @@ class Trained:
                 errors.append(record.y - np.where(np.isfinite(run.mean), run.mean, np.inf))
                 stds.append(run.std)
         return HeldOut(errors, stds)
+
+    def judged_folds(self, choice: Choice) -> list[tuple[StateSpaceModel, list[Record]]]:
+        """The folds' models of the chosen levels, with the stretches that they have not seen."""
+        names = choice.level.split("+")
+        found = []
+        for one in best_rounds(self.candidates()):
+            if one.level.name not in names:
+                continue
+            for group in self._of(one.level):
+                if group.fold is not None:
+                    mixture = self.mixture(one.round, self.members(group, one.round))
+                    found.append((mixture.models, group.fold.held_out_records))
+        return found
 
     def candidates(self) -> list[Candidate]:
         """Every level after every round in which it was trained; one that is not trained, once."""
