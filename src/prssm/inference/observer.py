@@ -134,7 +134,8 @@ class Observer:
             scaled_y = (given_y - self._scaler.y_mean) * self._y_factor
         memory = self._memory
         begins = memory.rows % names.stride == 0
-        new = self._new_step(scaled_u, scaled_y) if begins else _same_step(memory, scaled_u)
+        with np.errstate(all="ignore"):  # what is lost is said below, in words
+            new = self._new_step(scaled_u, scaled_y) if begins else _same_step(memory, scaled_u)
         self._memory = replace(new, rows=memory.rows + 1, time=time)
         return self
 

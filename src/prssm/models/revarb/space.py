@@ -23,7 +23,7 @@ class RevarbSpace(StateSpace):
     def __init__(
         self,
         gps: Sequence[Conditional],
-        noise_std: Float[Array, "H+1 Dy"],
+        noise_std: Float[Array, "layers Dy"],
         first: FirstState,
         *,
         lags: int,

@@ -226,9 +226,10 @@ def conditioned(models: StateSpaceModel) -> Dynamics:
 
 def affine_parts(part: object, members: int, sizes: tuple[int, int]) -> tuple[Array, Array]:
     """Weights (M, D, Din) and constants (M, D) of a prior mean or an emission."""
-    each = [_member(part, at).affine(*sizes) for at in range(members)]
-    weight, constant = (np.stack([np.asarray(p) for p in q]) for q in zip(*each, strict=True))
-    return weight.astype(np.float64), constant.astype(np.float64)
+    with double_precision():
+        each = [_member(part, at).affine(*sizes) for at in range(members)]
+        weight, constant = (np.stack([np.asarray(p) for p in q]) for q in zip(*each, strict=True))
+    return weight, constant
 
 
 def _member(tree, at):  # type: ignore[no-untyped-def]
