@@ -161,9 +161,12 @@ def ahead(
     """Every row from what was known `horizon` rows before it; the first ones from the prior."""
     inputs = windows(u, space.lags)
     early = min(horizon, len(u))
-    first = from_prior(space, inputs[:early], rule)
-    outputs = [first.output]
-    variances = [_diagonal(first.variance)]
+    outputs = []
+    variances = []
+    if early:
+        first = from_prior(space, inputs[:early], rule)
+        outputs.append(first.output)
+        variances.append(_diagonal(first.variance))
     for begin in range(0, len(u) - early, _CHUNK):
         origins = slice(begin, min(begin + _CHUNK, len(u) - early))
         belief = Belief(*(part[:, origins] for part in found.filtered))
