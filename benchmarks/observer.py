@@ -41,7 +41,7 @@ def default_observer(members: int, inducing: int, seed: int = 0) -> Observer:
     rng = np.random.default_rng(seed)
     like = blank_model(config, 1, 1)
     models = jax.tree.map(lambda leaf: 0.1 * rng.standard_normal((members, *np.shape(leaf))), like)
-    noises = NoiseFactors(process=0.03, sensor=0.3, coloured=0.5, memory=0.8)
+    noises = NoiseFactors(process=0.03, sensor=0.3, coloured=0.5, memory=0.8, second=0.5)
     space = space_of(models, config.recognition_window, noises)
     one = np.ones(1)
     names = Names(("u",), ("y",), 0.1)

@@ -18,6 +18,7 @@ NOISES = Noises(
     np.array([0.4, 0.3]),
     coloured_std=np.array([0.5, 0.2]),
     memory=np.array([0.8, 0.3]),
+    second=np.array([0.5, 0.0]),
 )
 FIRST_MEAN = np.array([0.5, -0.3])
 FIRST_COVARIANCE = np.array([[1.0, 0.2], [0.2, 0.8]])

@@ -1,9 +1,11 @@
 """Filters and smoother: exact on linear models, right in law on simulated ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import chi2, kstest, multivariate_normal
-from small_spaces import Bend, joint, linear_space, measurements, simulated
+from small_spaces import NOISES, Bend, joint, linear_space, measurements, simulated
 
 from prssm.foundation.errors import OptionError
 from prssm.inference import extended, unscented
@@ -66,9 +68,8 @@ def test_predictions_ahead_are_those_of_the_joint_gaussian(rule, horizon):
 
 
 def test_many_members_are_each_by_themselves():
-    space = linear_space()
-    noises = space._noises[0]
-    other = type(noises)(2 * noises.process, noises.output_std, noises.coloured_std, noises.memory)
+    noises = NOISES
+    other = replace(noises, process=2 * noises.process)
     u, y = measurements()
     both = filter_rows(linear_space(noises, other), u, y)
     alone = filter_rows(linear_space(other), u, y)

@@ -1,8 +1,10 @@
 """The observer: the filter one sample at a time, which no bad sample can harm."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from small_spaces import linear_space, measurements
+from small_spaces import NOISES, linear_space, measurements
 
 import prssm
 from prssm.data.scaling import Scaler
@@ -109,10 +111,7 @@ def test_copies_part_and_files_bring_back(tmp_path):
     again.update([0.0, 0.0], [11.0, 20.0])
     np.testing.assert_array_equal(again.state.mean, other.state.mean)
     assert again.log_likelihood == other.log_likelihood
-    noises = linear_space()._noises[0]
-    changed = type(noises)(
-        2 * noises.process, noises.output_std, noises.coloured_std, noises.memory
-    )
+    changed = replace(NOISES, process=2 * NOISES.process)
     with pytest.raises(ModelFileError, match="saved with another model"):
         Observer(linear_space(changed), SCALER, NAMES).restore(path)
     with pytest.raises(ModelFileError, match="no such file"):

@@ -1,5 +1,7 @@
 """Every method's state space: Jacobians by finite differences, values by the method's own step."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +12,7 @@ from prssm.foundation.precision import double_precision
 from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import KERNELS, SquaredExponential
 from prssm.gp.spectral import BoxBasis
+from prssm.inference.coloured import Coloured
 from prssm.inference.noise_search import NoiseFactors
 from prssm.inference.state_space import windows
 from prssm.models.narx.free_run import Window, step_mean
@@ -24,7 +27,7 @@ from prssm.models.ssgpssm.space import BasisSpace
 from prssm.models.ssgpssm.sweep import Structure
 
 RNG = np.random.default_rng(0)
-NOISES = NoiseFactors(process=0.1, sensor=0.5, coloured=0.7, memory=0.6)
+NOISES = NoiseFactors(process=0.1, sensor=0.5, coloured=0.7, memory=0.6, second=0.3)
 MEMBERS = 3
 
 
@@ -128,7 +131,7 @@ def test_plain_and_general_steps_of_prssm_agree(covariance, shared):
 
 def test_process_noise_is_the_gps_doubt_the_trained_one_and_what_was_found():
     models = prssm_models()
-    silent = NoiseFactors(process=0.0, sensor=0.5, coloured=0.7, memory=0.6)
+    silent = replace(NOISES, process=0.0)
     x, u = points(space_of(models, 0, NOISES), 1)
     least, noise = (
         np.diagonal(space_of(models, 0, one).step(x, u).noise, axis1=-2, axis2=-1)[:, 0]
@@ -137,8 +140,20 @@ def test_process_noise_is_the_gps_doubt_the_trained_one_and_what_was_found():
     trained = np.exp(2 * models.transition.log_process_std)
     assert (least[:, :2] > trained).all()  # `test_plain_and_general_steps` has the exact value
     np.testing.assert_allclose(noise[:, :2], least[:, :2] + 0.1**2)
-    coloured = (0.7 * np.exp(models.log_output_std)) ** 2
-    np.testing.assert_allclose(noise[:, 2:], coloured * (1 - 0.6**2))
+
+
+@pytest.mark.parametrize("second", [0.0, 0.7])
+def test_coloured_noise_is_stationary_and_has_its_poles(second):
+    one = np.ones((1, 2))
+    std = np.array([[0.5, 2.0]])
+    colour = Coloured(std, 0.9 * one, second * one)
+    later = colour.A @ colour.first @ np.swapaxes(colour.A, 1, 2) + colour.Q
+    np.testing.assert_allclose(later, colour.first, atol=1e-12)
+    seen = colour.C @ colour.first[0] @ colour.C.T
+    np.testing.assert_allclose(seen, np.diag(std[0] ** 2))
+    poles = np.sort(np.linalg.eigvals(colour.A[0]).real)
+    np.testing.assert_allclose(poles, [0.7, 0.7, 0.9, 0.9] if second else [0.9, 0.9])
+    assert Coloured(0 * std, 0.9 * one, second * one).size == 0
 
 
 def test_other_kernels_are_filtered_too():

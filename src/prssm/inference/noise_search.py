@@ -16,20 +16,20 @@ from jaxtyping import Float
 from prssm.inference import extended
 from prssm.inference.state_space import Array, Belief, StateSpace, windows
 
-CANDIDATES = 9  # that a likelihood is asked for at once
+CANDIDATES = 11  # that a likelihood is asked for at once
 _STEP = 1.0
 _LEAST_STEP = 0.25
 _ROUNDS = 14
-# Logarithms of process, sensor and coloured noise, and the hyperbolic arc tangent of the memory.
-_LOW = np.array([-9.0, -6.0, -6.0, 0.0])
-_HIGH = np.array([0.0, 1.5, 1.5, 3.0])
+# Logarithms of process, sensor and coloured noise, and hyperbolic arc tangents of its two poles.
+_LOW = np.array([-9.0, -6.0, -6.0, 0.0, 0.0])
+_HIGH = np.array([0.0, 1.5, 1.5, 3.0, 2.0])
 _STARTS = np.array(
     [
-        [-4.0, -1.0, -1.0, 1.5],  # some of each
-        [-4.0, -0.5, -3.0, 1.0],  # white sensors
-        [-2.5, -1.0, -2.0, 1.0],  # a disturbed state
-        [-6.0, -2.0, -0.3, 2.0],  # a disturbed output
-        [-3.0, -2.0, -0.5, 1.5],
+        [-4.0, -1.0, -1.0, 1.5, 0.0],  # some of each
+        [-4.0, -0.5, -3.0, 1.0, 0.0],  # white sensors
+        [-2.5, -1.0, -2.0, 1.0, 0.0],  # a disturbed state
+        [-6.0, -2.0, -0.3, 2.0, 0.0],  # a disturbed output
+        [-5.0, -3.0, -0.3, 1.5, 1.0],  # one that keeps its direction
     ]
 )
 
@@ -40,20 +40,28 @@ class NoiseFactors:
 
     process: deviation that the state gains in a step beside its own noise, in the state's units.
     sensor: white noise relative to the trained deviation of the sensors. coloured: noise with a
-    memory, relative to it too. memory: its correlation from one step to the next; None is the
-    trained one.
+    memory, relative to it too. memory and second: its poles (`inference.coloured`); a memory of
+    None is the trained one.
     """
 
     process: float = 0.0
     sensor: float = 1.0
     coloured: float = 0.0
     memory: float | None = None
+    second: float = 0.0
 
     @classmethod
-    def at(cls, place: Float[Array, " 4"]) -> Self:
+    def at(cls, place: Float[Array, " 5"]) -> Self:
         """Of a place of the search."""
         process, sensor, coloured = np.exp(place[:3])
-        return cls(float(process), float(sensor), float(coloured), float(np.tanh(place[3])))
+        memory, second = np.tanh(place[3:])
+        return cls(
+            float(process),
+            float(sensor),
+            float(coloured),
+            memory=float(memory),
+            second=float(second),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """For a model file."""
@@ -64,18 +72,8 @@ class NoiseFactors:
 Likelihood = Callable[[Sequence[NoiseFactors]], Float[Array, " K"]]
 
 
-def most_likely(likelihoods: Sequence[Likelihood]) -> NoiseFactors | None:
-    """The noises between the best ones of each likelihood: the means of their logarithms.
-
-    None where no candidate has a likelihood that is a number.
-    """
-    places = [climb(likelihood) for likelihood in likelihoods]
-    found = [place for place in places if place is not None]
-    return NoiseFactors.at(np.mean(found, axis=0)) if found else None
-
-
-def climb(likelihood: Likelihood) -> Float[Array, " 4"] | None:
-    """The best place of a pattern search.
+def most_likely(likelihood: Likelihood) -> NoiseFactors | None:
+    """The best place of a pattern search; None where no start has a likelihood that is a number.
 
     From the best of the starts it tries a step to either side along every coordinate, and once
     more the step that was best before, all at once, and goes to the best. Where none is better,
@@ -91,9 +89,10 @@ def climb(likelihood: Likelihood) -> Float[Array, " 4"] | None:
         return None
     best = _STARTS[heights.argmax()]
     height = heights.max()
-    moves = np.concatenate([np.eye(4), -np.eye(4)])
+    count = len(best)
+    moves = np.concatenate([np.eye(count), -np.eye(count)])
     step = _STEP
-    last = np.zeros(4)
+    last = np.zeros(count)
     for _ in range(_ROUNDS):
         if step < _LEAST_STEP:
             break
@@ -105,8 +104,8 @@ def climb(likelihood: Likelihood) -> Float[Array, " 4"] | None:
             height = heights.max()
         else:
             step *= 0.5
-            last = np.zeros(4)
-    return best
+            last = np.zeros(count)
+    return NoiseFactors.at(best)
 
 
 def log_likelihoods(

@@ -322,6 +322,7 @@ class Observer:
             input_names=names.inputs,
             output_names=names.outputs,
             name="forecast",
+            label="forecast",
         )
 
     def _future(self, u_future: ArrayLike | None, rows: int | None) -> Float[Array, "T Du"]:

@@ -55,7 +55,9 @@ class Constant(Estimator):
             D=np.zeros((outputs, inputs)),
             offset=self.mean_,
         )
-        noises = Noises(np.zeros((0, 0)), self.std_, coloured_std=nothing, memory=nothing)
+        noises = Noises(
+            np.zeros((0, 0)), self.std_, coloured_std=nothing, memory=nothing, second=nothing
+        )
         return LinearSpace(
             system, [noises], first_mean=np.zeros(0), first_covariance=np.zeros((0, 0))
         )

@@ -84,7 +84,7 @@ class LinearSSM(Estimator):
         start = InitialState.fit(system, records)
         error_std = held_out.std if held_out else start.error_std * _correction(system, records)
         self._set(system, replace(start, error_std=np.maximum(error_std, start.error_std)))
-        self.noises_ = most_likely([self._likelihood(records)]) or self.noises_
+        self.noises_ = most_likely(self._likelihood(records)) or self.noises_
 
     def _likelihood(self, records: Sequence[Record]) -> Likelihood:
         """Of noises, by a Kalman filter over the beginning of every record."""
@@ -113,6 +113,7 @@ class LinearSSM(Estimator):
                 memory=start.correlation
                 if one.memory is None
                 else np.full_like(start.error_std, one.memory),
+                second=np.full_like(start.error_std, one.second),
             )
             for one in each
         ]

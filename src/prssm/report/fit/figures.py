@@ -165,6 +165,8 @@ def _bars(ax: Axes, values: np.ndarray, band: np.ndarray, first: int) -> None:
     beyond = np.abs(values) > band
     ax.bar(lag, values, width=0.55, color=np.where(beyond, PREDICTED, MEASURED))
     ax.axhline(0.0, color=QUIET, lw=0.8)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.set_xlim(-0.7, lag[-1] + 0.7)
     reach = 1.15 * max(float(np.abs(values).max()), float(band.max()))
     bottom, top = ax.get_ylim()
     ax.set_ylim(min(bottom, -reach), max(top, reach))

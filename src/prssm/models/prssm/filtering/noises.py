@@ -1,8 +1,8 @@
 """The noises with which a PR-SSM is filtered; a free run keeps the trained ones.
 
-They lie between two: those under which the models of the folds explain stretches that they have
-not seen, and those under which the final models explain the training data. The models of the folds
-err more than the final ones will, and nothing errs less than a model on its own training data.
+They are those under which two things are most likely together: stretches of the data under models
+of the folds, which have not seen them, and the training data under the final models. The models of
+the folds err more than the final ones will, and nothing errs less than a model on its own data.
 """
 
 from collections.abc import Sequence
@@ -44,8 +44,11 @@ def trained_noises(models: StateSpaceModel) -> NoiseFactors:
 
 def estimated_noises(folds: Sequence[Heard], final: Heard, window: int) -> NoiseFactors | None:
     """None where there are too few data to tell."""
-    found = [_likelihood(parts, window) for parts in (folds, [final])]
-    return most_likely([one for one in found if one is not None])
+    each = [_likelihood(parts, window) for parts in (folds, [final])]
+    known = [one for one in each if one is not None]
+    if not known:
+        return None
+    return most_likely(lambda candidates: np.sum([one(candidates) for one in known], axis=0))
 
 
 def _likelihood(parts: Sequence[Heard], window: int) -> Likelihood | None:

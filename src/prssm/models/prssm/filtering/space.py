@@ -4,7 +4,7 @@ The state is [x; d]: the latent state, and the coloured part of the sensors' noi
 any. With the GP's mean f and variance v at the state,
 
     x' = A [x; u] + b + f(x, u) + w,  w ~ N(0, v(x, u) + process variance),
-    d' = memory d + w_d,    y = C [x; u] + c + d + e.
+    y = C [x; u] + c + d + e;  `inference.coloured` says how d goes on.
 """
 
 import copy
@@ -20,6 +20,7 @@ from prssm.data.record import Record
 from prssm.dynamics.transition import Dynamics
 from prssm.foundation.precision import double_precision
 from prssm.gp.kernels import SquaredExponential
+from prssm.inference.coloured import Coloured, block_diagonal
 from prssm.inference.gp_functions import GPFunctions
 from prssm.inference.noise_search import NoiseFactors
 from prssm.inference.state_space import LEAST_OUTPUT_VAR, Array, Belief, Local, StateSpace
@@ -58,19 +59,23 @@ class PRSSMSpace(StateSpace):
     def _set_noises(self, each: Sequence[NoiseFactors]) -> None:
         output_std = np.exp(self.models.log_output_std)
         trained = self.models.correlation_of(np)
-        self._memory = np.stack(
+        memory = np.stack(
             [
                 own if one.memory is None else np.full_like(own, one.memory)
                 for one, own in zip(each, trained, strict=True)
             ]
         )
-        self._coloured_var = (self._factor(each, "coloured") * output_std) ** 2
-        self._with_colour = bool((self._coloured_var > 0.0).any())
+        second = np.broadcast_to(self._factor(each, "second"), memory.shape)
+        self._colour = Coloured(self._factor(each, "coloured") * output_std, memory, second)
         noise = (self._factor(each, "sensor") * output_std) ** 2 + LEAST_OUTPUT_VAR
         self._R = (noise[:, :, None] * np.eye(self.output_dim))[:, None]
         trained_var = np.exp(2.0 * self.models.transition.log_process_std)
         self._process_var = trained_var + self._factor(each, "process") ** 2
-        self.state_dim = self._latent + (self.output_dim if self._with_colour else 0)
+        self.state_dim = self._latent + self._colour.size
+        nothing = np.zeros((self.members, self._latent, self._latent))
+        # What no state changes: the coloured noise's part of a step.
+        self._A = block_diagonal(nothing, self._colour.A)[:, None]
+        self._Q = block_diagonal(nothing, self._colour.Q)[:, None]
 
     @property
     def shown(self) -> int:
@@ -83,11 +88,8 @@ class PRSSMSpace(StateSpace):
     def _belief(self, mean: Float[Array, "M Dx"], variance: Array) -> Belief:
         whole = np.zeros((self.members, 1, self.state_dim))
         whole[:, 0, : self._latent] = mean
-        spread = np.zeros((self.members, self.state_dim))
-        spread[:, : self._latent] = variance
-        if self._with_colour:
-            spread[:, self._latent :] = self._coloured_var
-        return Belief(whole, (spread[:, :, None] * np.eye(self.state_dim))[:, None])
+        latent = np.broadcast_to(variance, mean.shape)[:, :, None] * np.eye(self._latent)
+        return Belief(whole, block_diagonal(latent, self._colour.first)[:, None])
 
     def recognised(
         self, u: Float[Array, "L Du"], y: Float[Array, "L Dy"]
@@ -101,29 +103,25 @@ class PRSSMSpace(StateSpace):
         mean, log_std = (np.stack(part) for part in zip(*moments, strict=True))
         return 0, self._belief(mean, np.exp(2.0 * log_std))
 
-    def _whole(self, x: Array, latent: Local) -> Local:
-        """The step of [x; d] from that of x."""
-        value, jacobian, noise = latent
-        if not self._with_colour:
-            return latent
+    def _whole(self, x: Array, value: Array, slope: Array, *, variance: Array) -> Local:
+        """The step of [x; d] from that of x; `variance` is what the GP does not know."""
         n = self._latent
-        batch = value.shape[1]
-        whole = np.concatenate([value, self._memory[:, None] * x[:, :, n:]], axis=2)
-        A = np.zeros((self.members, batch, self.state_dim, self.state_dim))
-        Q = np.zeros_like(A)
-        A[:, :, :n, :n] = jacobian
-        Q[:, :, :n, :n] = noise
-        at = np.arange(n, self.state_dim)
-        A[:, :, at, at] = self._memory[:, None]
-        Q[:, :, at, at] = (self._coloured_var * (1.0 - self._memory**2))[:, None]
-        return Local(whole, A, Q)
+        A = np.repeat(self._A, value.shape[1], axis=1)
+        Q = np.repeat(self._Q, value.shape[1], axis=1)
+        A[:, :, :n, :n] = slope
+        Q.reshape(*Q.shape[:2], -1)[:, :, : n * self.state_dim : self.state_dim + 1] = (
+            variance + self._process_var[:, None]
+        )
+        if self._colour.size:
+            later = x[:, :, n:] @ np.swapaxes(self._colour.A, 1, 2)
+            value = np.concatenate([value, later], axis=2)
+        return Local(value, A, Q)
 
-    def _noise(self, variance: Float[Array, "M B Dx"]) -> Float[Array, "M B Dx Dx"]:
-        """Q of the latent state: what the GP does not know, and the process noise."""
-        Q = np.zeros((*variance.shape, self._latent))
-        at = np.arange(self._latent)
-        Q[:, :, at, at] = variance + self._process_var[:, None]
-        return Q
+    def _with_colour(self, x: Array, value: Array) -> Array:
+        """Outputs with the coloured noise."""
+        if not self._colour.size:
+            return value
+        return value + x[:, :, self._latent : self._latent + self.output_dim]
 
 
 class PlainSpace(PRSSMSpace):
@@ -146,21 +144,28 @@ class PlainSpace(PRSSMSpace):
         self._bias = bias[:, None]
         self._seen = np.swapaxes(seen, 1, 2)
         self._offset = offset[:, None]
-        C = seen[:, None, :, : self._latent]
-        eye = np.broadcast_to(np.eye(self.output_dim), (self.members, 1) + (self.output_dim,) * 2)
-        self._C = np.concatenate([C, eye], axis=3)
+        self._C_latent = seen[:, None, :, : self._latent]
+        self._set_output()
+
+    def with_noises(self, each: Sequence[NoiseFactors]) -> Self:
+        other = super().with_noises(each)
+        other._set_output()
+        return other
+
+    def _set_output(self) -> None:
+        shape = (self.members, 1, *self._colour.C.shape)
+        colour = np.broadcast_to(self._colour.C, shape)
+        self._C = np.concatenate([self._C_latent, colour], axis=3)
 
     def step(self, x: Float[Array, "M B Dx"], u: Float[Array, "B U"]) -> Local:
         xu = self._joined(x, u)
         f, slope, variance = self._gp(xu)
         value = xu @ self._weight + self._bias + f
-        return self._whole(x, Local(value, slope + self._slope, self._noise(variance)))
+        return self._whole(x, value, slope + self._slope, variance=variance)
 
     def output(self, x: Float[Array, "M B Dx"], u: Float[Array, "B U"]) -> Local:
         value = self._joined(x, u) @ self._seen + self._offset
-        if self._with_colour:
-            value = value + x[:, :, self._latent :]
-        return Local(value, self._C[..., : self.state_dim], self._R)
+        return Local(self._with_colour(x, value), self._C, self._R)
 
     def _joined(self, x: Array, u: Array) -> Array:
         inputs = np.broadcast_to(u, (self.members, *u.shape))
@@ -185,20 +190,16 @@ class JaxSpace(PRSSMSpace):
         with double_precision():
             found = self._step(self._dynamics, jnp.asarray(x[:, :, : self._latent]), jnp.asarray(u))
         value, slope, variance = (np.asarray(part) for part in found)
-        noise = self._noise(
-            variance - np.exp(2.0 * self.models.transition.log_process_std)[:, None]
-        )
-        return self._whole(x, Local(value, slope, noise))
+        trained_var = np.exp(2.0 * self.models.transition.log_process_std)[:, None]
+        return self._whole(x, value, slope, variance=variance - trained_var)
 
     def output(self, x: Float[Array, "M B Dx"], u: Float[Array, "B U"]) -> Local:
         with double_precision():
             emission = self.models.emission
             found = self._output(emission, jnp.asarray(x[:, :, : self._latent]), jnp.asarray(u))
         value, C = (np.asarray(part) for part in found)
-        if not self._with_colour:
-            return Local(value, C, self._R)
-        eye = np.broadcast_to(np.eye(self.output_dim), (*C.shape[:3], self.output_dim))
-        return Local(value + x[:, :, self._latent :], np.concatenate([C, eye], axis=3), self._R)
+        colour = np.broadcast_to(self._colour.C, (*C.shape[:2], *self._colour.C.shape))
+        return Local(self._with_colour(x, value), np.concatenate([C, colour], axis=3), self._R)
 
 
 def space_of(
