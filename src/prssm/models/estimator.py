@@ -224,12 +224,15 @@ class Estimator(metaclass=_SignatureFromConfig):
         session = self._watched(session, deadline, found, scaler=scaler, like=records[0])
         with double_precision():
             scaled = [scaler.scale(record) for record in records]
-            self.stride_ = checked_stride(
-                getattr(self.config, "stride", 1), scaled
-            ) or chosen_stride(scaled)
-            self._fit([thinned(record, self.stride_) for record in scaled], session)
+            self._fit_scaled(scaled, session)
         self._describe(scaler, records[0])
         return self
+
+    def _fit_scaled(self, records: list[Record], session: Session) -> None:
+        """Learn from scaled records with all their rows, at the rate that they ask for."""
+        wanted = checked_stride(getattr(self.config, "stride", 1), records)
+        self.stride_ = wanted or chosen_stride(records)
+        self._fit([thinned(record, self.stride_) for record in records], session)
 
     def _describe(self, scaler: Scaler, like: Record | Stream) -> None:
         """What a fitted model knows of its data; from here on it can be used."""

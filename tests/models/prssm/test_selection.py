@@ -16,16 +16,8 @@ from prssm.models.prssm.fitting import fit as fitting
 from prssm.models.prssm.fitting.groups import Group, groups_of
 from prssm.models.prssm.fitting.referee import Referee
 from prssm.models.prssm.levels import AUTO, LEVELS, levels_of
-from prssm.models.prssm.selection import (
-    NEAR,
-    Candidate,
-    HeldOut,
-    Stage,
-    Trained,
-    _stays,
-    best_rounds,
-    mixed,
-)
+from prssm.models.prssm.selection import NEAR, best_rounds
+from prssm.models.prssm.trained import Candidate, HeldOut, Stage, Trained, _stays, mixed
 from prssm.training.race import Standing
 
 SMALL = {

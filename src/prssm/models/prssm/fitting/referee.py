@@ -5,7 +5,8 @@ ELBO.
 import numpy as np
 
 from prssm.models.prssm.fitting.groups import Group
-from prssm.models.prssm.selection import Candidate, Stage, Trained, best_rounds
+from prssm.models.prssm.selection import best_rounds
+from prssm.models.prssm.trained import Candidate, Stage, Trained
 from prssm.training.race import Standing
 
 # A level goes on while its held-out error is within this of the best, relative to it.

@@ -62,6 +62,13 @@ class Starts:
         found.limits = tuple(one for one in limits if one.order <= states)
         return found
 
+    def with_config(self, config: ResolvedConfig) -> "Starts":
+        """The same linear models with other options, such as more states."""
+        found = Starts(config, self.records, self.of_all)
+        found.limits = self.limits
+        found.linear = self.linear
+        return found
+
     @cached_property
     def linear(self) -> list[LinearStart]:
         of_all = self.of_all.linear if self.of_all is not None else [None] * len(self.limits)
