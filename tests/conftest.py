@@ -5,10 +5,9 @@ from pathlib import Path
 
 import jaxtyping
 import pytest
+import quick_compilation
 
-# Tests compile much and compute little: let XLA skip what only pays in long runs. Set before JAX is
-# imported.
-os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+quick_compilation.ask()  # before JAX is imported
 
 # The shapes that annotations of the numerical rooms promise are checked in every call. Set before
 # these rooms are imported.
