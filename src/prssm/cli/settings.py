@@ -1,5 +1,6 @@
-"""The words of `prssm fit`, those that it shares with `prssm search`, and what settings they
-make.
+"""The words of `prssm fit`, and what settings they make.
+
+Those that it shares with `prssm search` are here, too.
 """
 
 import re

@@ -1,5 +1,6 @@
-"""`prssm benchmark`: methods x data sets x seeds under the paper's protocol, beside the published
-figures.
+"""`prssm benchmark`: methods x data sets x seeds under the paper's protocol.
+
+The results stand beside the published figures.
 """
 
 import shlex
@@ -88,8 +89,9 @@ def _check_page_name(docs: Path | None) -> None:
 
 
 def _command_line(settings: BenchmarkSettings, docs: Path | None) -> str:
-    """The command that gives these results, for the page; how it was spread over machines does not
-    belong to it.
+    """The command that gives these results, for the page.
+
+    How it was spread over machines does not belong to it.
     """
     words = ["prssm", "benchmark"]
     names = (

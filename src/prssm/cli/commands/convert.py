@@ -1,5 +1,6 @@
-"""`prssm convert`: files to a folder from which training reads as it goes, for data that do not fit
-in memory.
+"""`prssm convert`: files to a folder from which training reads as it goes.
+
+It is for data that do not fit in memory.
 """
 
 from pathlib import Path
@@ -18,8 +19,9 @@ def convert(
     out: Annotated[str, Parameter(help="The folder to write.")],
     columns: Annotated[ColumnWords, Parameter(name="*")] = ColumnWords(),  # noqa: B008 - frozen
 ) -> None:
-    """Convert recordings once, for `prssm fit --stream FOLDER`. A Parquet file may be larger than
-    memory.
+    """Convert recordings once, for `prssm fit --stream FOLDER`.
+
+    A Parquet file may be larger than memory.
     """
     from prssm.data.stream.convert import convert as converted
 

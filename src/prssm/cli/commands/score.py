@@ -29,8 +29,9 @@ def score(
     ] = None,
     seed: Annotated[int, Parameter(help="Of the random numbers.")] = 0,
 ) -> None:
-    """Score the free run of a model against what was measured: error, fit, log-likelihood, coverage
-    of the band.
+    """Score the free run of a model against what was measured.
+
+    The table has error, fit, log-likelihood and coverage of the band.
     """
     if out is not None:
         checked_name(out, SCORES, "--out")

@@ -1,5 +1,6 @@
-"""`prssm simulate`: a free run of a saved model over the inputs of a file, as a table that other
-programs read.
+"""`prssm simulate`: a free run of a saved model over the inputs of a file.
+
+The result is a table that other programs read.
 """
 
 from pathlib import Path
