@@ -3,11 +3,12 @@
 import os
 from pathlib import Path
 
-import jaxtyping
-import pytest
-import quick_compilation
+import frugal
 
-quick_compilation.ask()  # before JAX is imported
+frugal.ask()  # before NumPy and JAX are imported
+
+import jaxtyping  # noqa: E402
+import pytest  # noqa: E402
 
 # The shapes that annotations of the numerical rooms promise are checked in every call. Set before
 # these rooms are imported.

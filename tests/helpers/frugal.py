@@ -1,4 +1,4 @@
-"""Tests compile much and compute little: XLA skips what pays only in long runs."""
+"""Tests compile much and compute little, in as many processes as there are cores."""
 
 import importlib.util
 import mmap
@@ -10,7 +10,12 @@ _FLAG = "xla_cpu_use_fusion_emitters"
 
 
 def ask() -> None:
-    """Call before JAX is imported; processes that a test starts inherit it."""
+    """Call before NumPy and JAX are imported; processes that a test starts inherit it.
+
+    XLA skips what pays only in long runs. The threads of OpenBLAS wait for each other by spinning,
+    which takes small matrices fifty times the time of one thread where the cores are busy.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
     flags = os.environ.get("XLA_FLAGS", "")
     if _FLAG not in flags and _known():
