@@ -202,8 +202,10 @@ def test_equal_seeds_give_equal_models(fitted):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_system_without_inputs(name):
-    run = build(name).fit(system(ROWS, inputs=0)).simulate(system(ROWS, inputs=0, seed=2))
+@pytest.mark.parametrize("inputs", [0, 1])  # two are those of `fitted`
+def test_any_number_of_inputs(name, inputs):
+    model = build(name).fit(system(ROWS, inputs))
+    run = model.simulate(system(ROWS, inputs, seed=2))
     assert run.mean.shape == (ROWS, 1)
     assert np.isfinite(run.mean).all()
     assert np.isfinite(run.std).all()
