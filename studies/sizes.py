@@ -206,7 +206,8 @@ def study(name: str, variant: str, seed: int = 0) -> dict:
 def report(rows: list[dict]) -> str:
     """A line for each fit."""
     lines = [
-        "| task | variant | linear | prssm | noise | prssm / linear | prssm / noise | inside | fit |",
+        "| task | variant | linear | prssm | noise "
+        "| prssm / linear | prssm / noise | inside | fit |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
