@@ -223,7 +223,6 @@ def report(rows: list[dict]) -> str:
 
 
 def main() -> None:
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS))
     parser.add_argument("--variants", nargs="+", default=["now"], choices=list(VARIANTS))
