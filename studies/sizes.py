@@ -206,7 +206,8 @@ def study(name: str, variant: str, seed: int = 0) -> dict:
 def report(rows: list[dict]) -> str:
     """A line for each fit."""
     lines = [
-        "| task | variant | linear | prssm | noise | prssm / linear | prssm / noise | inside | fit |",
+        "| task | variant | linear | prssm | noise "
+        "| prssm / linear | prssm / noise | inside | fit |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
@@ -222,8 +223,6 @@ def report(rows: list[dict]) -> str:
 
 
 def main() -> None:
-    from prssm.evaluation.jobs.results import Results
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS))
     parser.add_argument("--variants", nargs="+", default=["now"], choices=list(VARIANTS))

@@ -45,8 +45,9 @@ for command in (fit, convert, simulate, score, search, datasets, methods, benchm
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; the exit code is returned. Errors become one line on standard error,
-    unless --debug.
+    """Run one command line; the exit code is returned.
+
+    Errors become one line on standard error, unless --debug.
     """
     if argv is None:  # a process of its own: whoever passes words keeps their environment
         compiled_code.keep()

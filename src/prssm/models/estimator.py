@@ -1,5 +1,6 @@
-"""The contract: every method is an Estimator, so one command line, one benchmark and one report
-serve all.
+"""The contract: every method is an Estimator.
+
+So one command line, one benchmark and one report serve all.
 
 A method provides `Config`, `PRESETS`, `warmup`, `_fit`, `_simulate`, `_state` and `_restore`, all
 in scaled units. What is the same for all (checks, scaling, hiding the outputs after the warm-up,
@@ -52,8 +53,9 @@ class Simulated:
     state_std: np.ndarray | None = None
 
     def at_all_rows(self, stride: int, rows: int) -> Self:
-        """At each of so many rows, from a run at a rate that is slower by `stride`; samples keep
-        the deviation.
+        """At each of so many rows, from a run at a rate that is slower by `stride`.
+
+        Samples keep the deviation.
         """
         mean = at_all_rows(self.mean, stride, rows)
         std = at_all_rows(self.std, stride, rows)
@@ -86,8 +88,9 @@ class _SignatureFromConfig(ABCMeta):
 
 
 class Estimator(metaclass=_SignatureFromConfig):
-    """Base of all methods, with scikit-learn's manners: `fit` returns self, what it has learnt ends
-    in `_`.
+    """Base of all methods, with scikit-learn's manners.
+
+    `fit` returns self, what it has learnt ends in `_`.
     """
 
     name: ClassVar[str]
@@ -146,8 +149,9 @@ class Estimator(metaclass=_SignatureFromConfig):
     def _simulate(
         self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
     ) -> Simulated:
-        """Free run over scaled inputs (T, Du) from the first outputs (of at most `warmup` rows; NaN
-        where missing).
+        """Free run over scaled inputs (T, Du) from the first outputs.
+
+        These have at most `warmup` rows, NaN where missing.
         """
 
     @abstractmethod
@@ -165,8 +169,9 @@ class Estimator(metaclass=_SignatureFromConfig):
         )
 
     def findings(self) -> list[tuple[str, str]]:
-        """What the fit decided by itself, as (what, how) in words, for reports; nothing where it
-        decided nothing.
+        """What the fit decided by itself, as (what, how) in words, for reports.
+
+        Nothing where it decided nothing.
         """
         if self.stride_ == 1:
             return []
@@ -196,9 +201,9 @@ class Estimator(metaclass=_SignatureFromConfig):
         budget: float | None = None,
         found: Callable[[Self], None] | None = None,
     ) -> Self:
-        """Learn the system from a Record, a list of Records, `(u, y)` arrays, a data frame (with
-        column names) or a Stream.
+        """Learn the system from data.
 
+        These are a Record, a list of them, `(u, y)` arrays, a data frame with names, or a Stream.
         `checkpoint` names a file that training keeps up to date; `resume=True` continues from it.
         `devices` splits training between so many devices, or between all of them ('auto').
         `budget` is a number of seconds that the fit should take at most: methods that train by
@@ -277,8 +282,9 @@ class Estimator(metaclass=_SignatureFromConfig):
     def simulate(
         self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
     ) -> Any:
-        """Free run over the inputs of `data`, started from its first `warmup` outputs; later
-        outputs are never read.
+        """Free run over the inputs of `data`, started from its first `warmup` outputs.
+
+        Later outputs are never read.
 
         One experiment gives a Prediction; a list or tuple of experiments, also of one, gives a list
         of them. Outputs may be NaN or absent; without any, the run starts from the prior over the
@@ -293,8 +299,9 @@ class Estimator(metaclass=_SignatureFromConfig):
     def score(
         self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
     ) -> dict[str, float]:
-        """Metrics of the free run against what was measured, pooled over records: rmse, fit, log-
-        likelihood, coverage.
+        """Metrics of the free run against what was measured, pooled over records.
+
+        They are the RMSE, the fit, the log-likelihood and the coverage of the band.
         """
         self._check_fitted()
         predictions = [
@@ -387,8 +394,9 @@ class Estimator(metaclass=_SignatureFromConfig):
 
 
 def _with_inputs_alone(data: Any) -> Any:
-    """Arrays without outputs beside them are inputs: one array, or a list of them. A tuple of two
-    stays what it is, (u, y).
+    """Arrays without outputs beside them are inputs: one array, or a list of them.
+
+    A tuple of two stays what it is, (u, y).
     """
     if isinstance(data, np.ndarray):
         return Record(data, None)

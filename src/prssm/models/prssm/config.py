@@ -1,5 +1,6 @@
-"""The options of PR-SSM. The defaults are the paper's two configuration tables (supplement, section
-A.2).
+"""The options of PR-SSM.
+
+The defaults are the paper's two configuration tables (supplement, section A.2).
 """
 
 from collections.abc import Callable, Sequence
@@ -192,8 +193,9 @@ class PRSSMConfig(Options):
     )
 
     def resolved(self, records: Sequence[Record], rows: int | None = None) -> "ResolvedConfig":
-        """With what the data decide filled in; `rows` of them in all, where these records are not
-        all.
+        """With what the data decide filled in.
+
+        `rows` says how many there are in all, where these records are not all.
         """
         is_long = (rows or sum(map(len, records))) >= _LONG
         shortest = min(map(len, records))

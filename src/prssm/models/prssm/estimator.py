@@ -1,5 +1,6 @@
-"""PR-SSM (Doerr et al., ICML 2018): the estimator. Its mathematics is in transition, rollout,
-recognition and elbo.
+"""PR-SSM (Doerr et al., ICML 2018): the estimator.
+
+Its mathematics is in transition, rollout, recognition and elbo.
 """
 
 from dataclasses import replace
@@ -39,8 +40,9 @@ _RUNS_AWAY = (
 
 
 class PRSSM(Estimator):
-    """Probabilistic recurrent state-space model: GP dynamics in a latent state, trained through
-    time on an ELBO.
+    """Probabilistic recurrent state-space model.
+
+    GP dynamics in a latent state, trained through time on an ELBO.
     """
 
     name: ClassVar[str] = "prssm"
@@ -96,8 +98,9 @@ class PRSSM(Estimator):
             self._first = Contender(fitting, starts, choose(fitting.trained), self.stride_)
 
     def _fit_stream(self, stream: Stream, scaler: Scaler, session: Session) -> None:
-        """As `_fit` with nothing held out, but the windows are read from disk; starts are made from
-        a sample of the rows.
+        """As `_fit` with nothing held out, but the windows are read from disk.
+
+        Starts are made from a sample of the rows.
         """
         check_options(self.config)
         config = self.config_ = self.config.replace(folds=0).resolved(
@@ -189,8 +192,9 @@ class PRSSM(Estimator):
         return replace(run, std=self.calibration_.std(run.std), samples=samples_y)
 
     def stepper(self) -> Stepper:
-        """One step at a time, for a controller: some microseconds a step of the mean, by the best
-        model of the mixture.
+        """One step at a time, for a controller.
+
+        Some microseconds a step of the mean, by the best model of the mixture.
         """
         self._check_fitted()
         return Stepper(self.mixture_, self.scaler_, self.stride_)

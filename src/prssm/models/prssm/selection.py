@@ -1,5 +1,6 @@
-"""What is kept of all that was trained: levels by their held-out errors, members by their ELBO, a
-calibrated band.
+"""What is kept of all that was trained.
+
+Levels by their held-out errors, members by their ELBO, a calibrated band.
 """
 
 from collections.abc import Sequence
@@ -107,8 +108,9 @@ def _kept(
 
 
 def _with_equal_weights(levels: Sequence[Kept]) -> list[Kept]:
-    """Members of all levels, the most complex one's best first. A level with fewer members repeats
-    them.
+    """Members of all levels, the most complex one's best first.
+
+    A level with fewer members repeats them.
     """
     most = max(len(part.members) for part in levels)
     return [Kept(part.round, np.resize(part.members, most)) for part in reversed(levels)]

@@ -27,8 +27,9 @@ _FEW = 50
 
 
 class HeldOut(NamedTuple):
-    """Free runs over all held-out stretches: errors (rows, Dy) of each, and the deviations of their
-    bands.
+    """Free runs over all held-out stretches.
+
+    Errors (rows, Dy) of each, and the deviations of their bands.
     """
 
     errors: list[np.ndarray]
@@ -62,8 +63,9 @@ class HeldOut(NamedTuple):
 
 
 def mixed(parts: Sequence[HeldOut]) -> HeldOut:
-    """The same stretches predicted by a mixture of levels with equal weights: the law of total
-    variance.
+    """The same stretches predicted by a mixture of levels with equal weights.
+
+    The law of total variance.
     """
     runs = list(zip(*(part.errors for part in parts), strict=True))
     bands = list(zip(*(part.stds for part in parts), strict=True))
@@ -76,8 +78,9 @@ def mixed(parts: Sequence[HeldOut]) -> HeldOut:
 
 
 class Stage(NamedTuple):
-    """All restarts at the end of a round: parameters (restarts, size) and ELBOs, NaN where one was
-    lost.
+    """All restarts at the end of a round.
+
+    Parameters (restarts, size) and ELBOs, NaN where one was lost.
     """
 
     theta: np.ndarray
@@ -85,8 +88,9 @@ class Stage(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A level as it was after a round, and how its folds' models did where they had not been
-    trained.
+    """A level as it was after a round.
+
+    It knows how its folds' models did where they had not been trained.
     """
 
     level: Level
@@ -243,8 +247,9 @@ class Trained:
 
 
 def _stays(y: np.ndarray, run: np.ndarray, limit: np.ndarray) -> bool:
-    """Whether each output's root mean square error is below its limit; one that was never measured
-    says nothing.
+    """Whether each output's root mean square error is below its limit.
+
+    One that was never measured says nothing.
     """
     # Far away, but so that its square is finite.
     distance = np.minimum(np.abs(y - np.where(np.isfinite(run), run, np.inf)), 1e100)

@@ -1,5 +1,6 @@
-"""From records to all trained restarts: starts of every level, the race between them, and what is
-known after it.
+"""From records to all trained restarts.
+
+Starts of every level, the race between them, and what is known after it.
 
 In compiled code restarts race in rounds (`training.race`); where JAX trains (odd kernels, many
 devices, streams), all of them run to the end.
@@ -129,8 +130,10 @@ class Fitting:
         return log
 
     def rounds(self) -> list[Round]:
-        """One round for one level. Where levels compete, a short one for all of them, then longer
-        ones for the best, with longer sub-trajectories where the data allow.
+        """One round for one level.
+
+        Where levels compete, a short one for all of them, then longer ones for the best, with
+        longer sub-trajectories where the data allow.
         """
         whole = schedule_of(self.config, self.cut.steps)
         trainer = self._trainer(self.cut)
