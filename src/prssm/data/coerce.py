@@ -1,5 +1,6 @@
-"""Whatever a user brings (Records, arrays, data frames, lists of them) becomes a list of Records
-here.
+"""Whatever a user brings becomes a list of Records here.
+
+Records, arrays, data frames and lists of them are taken.
 """
 
 from collections.abc import Sequence
@@ -19,8 +20,9 @@ def as_records(
     outputs: Sequence[str] | None = None,
     time: str | None = None,
 ) -> list[Record]:
-    """A list of Records from a Record, `(u, y)` arrays, a data frame with named columns, or a list
-    of any of these.
+    """A list of Records from whatever a user brings.
+
+    That is a Record, `(u, y)` arrays, a data frame with named columns, or a list of any of these.
     """
     if _is_whole(data) and y is not None:
         raise DataError(
@@ -51,8 +53,9 @@ def as_records(
 
 
 def is_collection(data: Any, y: Any = None) -> bool:
-    """Whether these data are a collection of experiments (of one or more), so that an answer to
-    them is a list. The same forms as in `as_records`.
+    """Whether these data are a collection of experiments, of one or more.
+
+    An answer to them is then a list. The forms are those of `as_records`.
     """
     if _is_whole(data):
         return False
@@ -71,8 +74,9 @@ def from_frame(
     time: str | None = None,
     name: str = "frame",
 ) -> Record:
-    """A Record from the named columns of any data frame (pandas, polars, pyarrow, ...). Missing
-    outputs become NaN.
+    """A Record from the named columns of any data frame (pandas, polars, pyarrow, ...).
+
+    Missing outputs become NaN.
     """
     import narwhals as nw
 

@@ -1,5 +1,6 @@
-"""The contract: every method is an Estimator, so one command line, one benchmark and one report
-serve all.
+"""The contract: every method is an Estimator.
+
+So one command line, one benchmark and one report serve all.
 
 A method provides `Config`, `PRESETS`, `warmup`, `_fit`, `_simulate`, `_state_space`, `_state` and
 `_restore`, all in scaled units. What is the same for all (checks, scaling, hiding the outputs after
@@ -53,8 +54,9 @@ class Simulated:
     state_std: np.ndarray | None = None
 
     def at_all_rows(self, stride: int, rows: int) -> Self:
-        """At each of so many rows, from a run at a rate that is slower by `stride`; samples keep
-        the deviation.
+        """At each of so many rows, from a run at a rate that is slower by `stride`.
+
+        Samples keep the deviation.
         """
         mean = at_all_rows(self.mean, stride, rows)
         std = at_all_rows(self.std, stride, rows)
@@ -87,8 +89,9 @@ class _SignatureFromConfig(ABCMeta):
 
 
 class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
-    """Base of all methods, with scikit-learn's manners: `fit` returns self, what it has learnt ends
-    in `_`.
+    """Base of all methods, with scikit-learn's manners.
+
+    `fit` returns self, what it has learnt ends in `_`.
     """
 
     name: ClassVar[str]
@@ -147,8 +150,9 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
     def _simulate(
         self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
     ) -> Simulated:
-        """Free run over scaled inputs (T, Du) from the first outputs (of at most `warmup` rows; NaN
-        where missing).
+        """Free run over scaled inputs (T, Du) from the first outputs.
+
+        These have at most `warmup` rows, NaN where missing.
         """
 
     @abstractmethod
@@ -166,8 +170,9 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
         )
 
     def findings(self) -> list[tuple[str, str]]:
-        """What the fit decided by itself, as (what, how) in words, for reports; nothing where it
-        decided nothing.
+        """What the fit decided by itself, as (what, how) in words, for reports.
+
+        Nothing where it decided nothing.
         """
         if self.stride_ == 1:
             return []
@@ -197,9 +202,9 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
         budget: float | None = None,
         found: Callable[[Self], None] | None = None,
     ) -> Self:
-        """Learn the system from a Record, a list of Records, `(u, y)` arrays, a data frame (with
-        column names) or a Stream.
+        """Learn the system from data.
 
+        These are a Record, a list of them, `(u, y)` arrays, a data frame with names, or a Stream.
         `checkpoint` names a file that training keeps up to date; `resume=True` continues from it.
         `devices` splits training between so many devices, or between all of them ('auto').
         `budget` is a number of seconds that the fit should take at most: methods that train by
@@ -225,12 +230,15 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
         session = self._watched(session, deadline, found, scaler=scaler, like=records[0])
         with double_precision():
             scaled = [scaler.scale(record) for record in records]
-            self.stride_ = checked_stride(
-                getattr(self.config, "stride", 1), scaled
-            ) or chosen_stride(scaled)
-            self._fit([thinned(record, self.stride_) for record in scaled], session)
+            self._fit_scaled(scaled, session)
         self._describe(scaler, records[0])
         return self
+
+    def _fit_scaled(self, records: list[Record], session: Session) -> None:
+        """Learn from scaled records with all their rows, at the rate that they ask for."""
+        wanted = checked_stride(getattr(self.config, "stride", 1), records)
+        self.stride_ = wanted or chosen_stride(records)
+        self._fit([thinned(record, self.stride_) for record in records], session)
 
     def _describe(self, scaler: Scaler, like: Record | Stream) -> None:
         """What a fitted model knows of its data; from here on it can be used."""
@@ -275,8 +283,9 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
     def simulate(
         self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
     ) -> Any:
-        """Free run over the inputs of `data`, started from its first `warmup` outputs; later
-        outputs are never read.
+        """Free run over the inputs of `data`, started from its first `warmup` outputs.
+
+        Later outputs are never read.
 
         One experiment gives a Prediction; a list or tuple of experiments, also of one, gives a list
         of them. Outputs may be NaN or absent; without any, the run starts from the prior over the
@@ -291,8 +300,9 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
     def score(
         self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
     ) -> dict[str, float]:
-        """Metrics of the free run against what was measured, pooled over records: rmse, fit, log-
-        likelihood, coverage.
+        """Metrics of the free run against what was measured, pooled over records.
+
+        They are the RMSE, the fit, the log-likelihood and the coverage of the band.
         """
         self._check_fitted()
         predictions = [
@@ -385,8 +395,9 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
 
 
 def _with_inputs_alone(data: Any) -> Any:
-    """Arrays without outputs beside them are inputs: one array, or a list of them. A tuple of two
-    stays what it is, (u, y).
+    """Arrays without outputs beside them are inputs: one array, or a list of them.
+
+    A tuple of two stays what it is, (u, y).
     """
     if isinstance(data, np.ndarray):
         return Record(data, None)

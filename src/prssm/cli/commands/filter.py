@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from prssm.cli.merging import split_names
+from prssm.cli.columns import ColumnWords
 from prssm.cli.outputs import TABLE, checked_name, numbered
 from prssm.evaluation.tasks.settings import FilterSettings
 
@@ -26,24 +26,7 @@ def filter_(
     method: Annotated[
         str, Parameter(help="Which filter: 'extended' or 'unscented'.")
     ] = FilterSettings.method,
-    inputs: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--inputs", "-u"],
-            negative="",
-            help="Input columns, if not called as in training.",
-        ),
-    ] = None,
-    outputs: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--outputs", "-y"],
-            negative="",
-            help="Output columns, if not called as in training.",
-        ),
-    ] = None,
-    time: Annotated[str | None, Parameter(help="Column of time stamps.")] = None,
-    dt: Annotated[float | None, Parameter(help="Seconds between rows.")] = None,
+    columns: Annotated[ColumnWords, Parameter(name="*")] = ColumnWords(),  # noqa: B008 - frozen
 ) -> None:
     """Estimate state and outputs at every row from the measurements up to it.
 
@@ -57,10 +40,7 @@ def filter_(
         data=data,
         smooth=smooth,
         method=method,
-        inputs=split_names(inputs),
-        outputs=split_names(outputs),
-        time=time,
-        dt=dt,
+        **columns.chosen(),
     )
     from prssm.data.io.files import write_columns
     from prssm.evaluation.tasks import state_estimation

@@ -1,5 +1,6 @@
-"""A file as named columns. Numbers are made when a column is asked for, so text in columns nobody
-needs does no harm.
+"""A file as named columns.
+
+Numbers are made when a column is asked for, so text in columns nobody needs does no harm.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,8 +33,9 @@ class FileColumns(Protocol):
         """One column as float64, NaN where a value is missing."""
 
     def stamps(self, name: str) -> np.ndarray:
-        """One column as seconds: numbers as they are, dates and times counted from the first
-        row.
+        """One column as seconds.
+
+        Numbers stay as they are, dates and times are counted from the first row.
         """
 
     def place(self, row: int) -> str:
@@ -42,8 +44,9 @@ class FileColumns(Protocol):
 
 @dataclass(frozen=True)
 class TextColumns:
-    """Cells of a text file; `lines[i]` is the line, counted from 1 as in an editor, on which row i
-    stands.
+    """Cells of a text file.
+
+    `lines[i]` is the line, counted from 1 as in an editor, on which row i stands.
     """
 
     where: str
@@ -101,8 +104,9 @@ class TextColumns:
 
 @dataclass(frozen=True)
 class ArrayColumns:
-    """Variables of a MAT, NPZ or Parquet file. A matrix `X` of k columns is also known as X1
-    .. Xk.
+    """Variables of a MAT, NPZ or Parquet file.
+
+    A matrix `X` of k columns is also known as X1 .. Xk.
     """
 
     where: str
@@ -163,8 +167,9 @@ class ArrayColumns:
 def as_variables(
     where: str, found: Mapping[str, np.ndarray], word: str = "variable"
 ) -> ArrayColumns:
-    """Numeric vectors and matrices become columns (T, k); anything else is remembered with the
-    reason.
+    """Numeric vectors and matrices become columns (T, k).
+
+    Anything else is remembered with the reason.
     """
     variables = {}
     left_out = {}

@@ -1,5 +1,6 @@
-"""Files to a stream: read once, piece by piece, so that neither one long file nor many need fit in
-memory.
+"""Files to a stream: read once, piece by piece.
+
+So neither one long file nor many need fit in memory.
 """
 
 import hashlib
@@ -33,8 +34,9 @@ def convert(
     time: str | None = None,
     dt: float | None = None,
 ) -> Stream:
-    """Write the experiments of a file, of files, or of all files of folders, to a stream. The
-    sources stay as they are; the columns are named as in `read`.
+    """Write the experiments of a file, of files, or of all files of folders, to a stream.
+
+    The sources stay as they are; the columns are named as in `read`.
 
     The folder has an index only when everything is there; a conversion that fails leaves none.
     """
@@ -78,8 +80,9 @@ def _files(sources: Sequence[AnyPath]) -> list[Path]:
 
 
 def _pieces(path: Path, **columns: Any) -> Iterator[tuple[Record, int]]:
-    """One experiment in pieces, each with the number of its first rows that were in the piece
-    before.
+    """One experiment in pieces.
+
+    With each comes the number of its first rows that were in the piece before.
 
     Pieces of a Parquet file overlap by a row, so that a gap in time between them is seen too.
     """
@@ -125,8 +128,9 @@ class _Writer:
         self._count(values.astype(np.float64))
 
     def _count(self, values: np.ndarray) -> None:
-        """Mean and sum of squared deviations of each column joined with those so far (missing
-        values left out).
+        """Mean and sum of squared deviations of each column, joined with those so far.
+
+        Missing values are left out.
         """
         count = np.sum(~np.isnan(values), axis=0).astype(np.float64)
         mean = np.nansum(values, axis=0) / np.maximum(count, 1.0)

@@ -23,6 +23,8 @@ from prssm.inference.noise_search import (
 from prssm.inference.state_space import Array
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.filtering.space import PRSSMSpace, space_of
+from prssm.models.prssm.selection import Choice
+from prssm.models.prssm.trained import Trained
 
 _ROWS = 250  # of each of the two, which are enough to tell four numbers
 _MEMBERS = 2  # of each mixture, its best ones: they tell the same, and many take long
@@ -34,6 +36,17 @@ class Heard(NamedTuple):
 
     models: StateSpaceModel  # arrays lead with the members
     records: Sequence[Record]
+
+
+def heard_by_folds(trained: Trained, choice: Choice) -> list[Heard]:
+    """The folds' models of the chosen levels, with the stretches that they have not seen."""
+    found = []
+    for one in choice.candidates:
+        for group in trained.groups:
+            if group.level is one.level and group.fold is not None:
+                mixture = trained.mixture(one.round, trained.members(group, one.round))
+                found.append(Heard(mixture.models, group.fold.held_out_records))
+    return found
 
 
 def trained_noises(models: StateSpaceModel) -> NoiseFactors:

@@ -1,5 +1,6 @@
-"""One step at a time, for a controller that asks many times: factored once, then some microseconds
-a call.
+"""One step at a time, for a controller that asks many times.
+
+Factored once, then some microseconds a call.
 """
 
 from collections.abc import Callable
@@ -34,8 +35,9 @@ class Step(NamedTuple):
 
 
 class Stepper:
-    """Steps of the best model of a mixture: `step = stepper(state, u)` with u (Du,) in physical
-    units.
+    """Steps of the best model of a mixture.
+
+    `step = stepper(state, u)` with u (Du,) in physical units.
 
     Many states at once are columns: states (Dx, B) and inputs (Du, B) give all parts of the step
     with B columns. Repeated from `start`, with `step.state` as the next state, it is the free run
@@ -61,8 +63,9 @@ class Stepper:
         self._noise_std = self._y_std * np.exp(np.asarray(best.log_output_std))[:, None]
 
     def start(self, u: np.ndarray, y: np.ndarray) -> Float[Array, " Dx"]:
-        """The state at the first of some samples in physical units, u (L, Du) and y (L, Dy), NaN
-        where not measured.
+        """The state at the first of some samples in physical units.
+
+        They are u (L, Du) and y (L, Dy), NaN where not measured.
 
         At least as many as a simulation starts from; later ones are not read. Step through them to
         arrive at the present.
@@ -106,8 +109,9 @@ class Stepper:
 
 
 def _compiled(dynamics: Dynamics, emission: Emission) -> Callable[[Array, Array], Stepped]:
-    """The step by JAX, for any kernel, prior mean and emission; it compiles anew for another number
-    of states.
+    """The step by JAX, for any kernel, prior mean and emission.
+
+    It compiles anew for another number of states.
     """
 
     @jax.jit
