@@ -70,8 +70,11 @@ class Memory:
     block: Float[Array, "rows Du"]  # since the present step began
     early_u: Float[Array, "steps Du"]  # the first steps, until the model's window is full
     early_y: Float[Array, "steps Dy"]
-    innovation: Float[Array, " Dy"]
-    innovation_variance: Float[Array, "Dy Dy"]
+    # The last measurement, NaN where there was none, and what each member expected of it.
+    measured: Float[Array, " Dy"]
+    expected: Float[Array, "M Dy"]
+    expected_variance: Float[Array, "M Dy Dy"]
+    expected_weight: Float[Array, " M"]
     rows: int = 0
     log_likelihood: float = 0.0
     time: float | None = None
@@ -104,8 +107,10 @@ class Observer:
             block=np.zeros((0, inputs)),
             early_u=np.zeros((0, inputs)),
             early_y=np.zeros((0, outputs)),
-            innovation=np.full(outputs, np.nan),
-            innovation_variance=np.full((outputs, outputs), np.nan),
+            measured=np.full(outputs, np.nan),
+            expected=np.full((space.members, outputs), np.nan),
+            expected_variance=np.full((space.members, outputs, outputs), np.nan),
+            expected_weight=np.full(space.members, 1.0 / space.members),
         )
 
     # ---- samples ----
@@ -134,12 +139,16 @@ class Observer:
             scaled_y = (given_y - self._scaler.y_mean) * self._y_factor
         memory = self._memory
         begins = memory.rows % names.stride == 0
+        if not begins:
+            self._memory = _same_step(memory, scaled_u, time)
+            return self
         with np.errstate(all="ignore"):  # what is lost is said below, in words
-            new = self._new_step(scaled_u, scaled_y) if begins else _same_step(memory, scaled_u)
-        self._memory = replace(new, rows=memory.rows + 1, time=time)
+            self._memory = self._new_step(scaled_u, scaled_y, time)
         return self
 
-    def _new_step(self, u: Float[Array, " Du"], y: Float[Array, " Dy"] | None) -> Memory:
+    def _new_step(
+        self, u: Float[Array, " Du"], y: Float[Array, " Dy"] | None, time: float | None
+    ) -> Memory:
         space = self._space
         memory = self._memory
         belief = memory.belief
@@ -156,7 +165,6 @@ class Observer:
         known = ~np.isnan(y)
         expected = extended.predict_output(space, belief, now.reshape(1, -1))
         belief, seen = extended.condition(belief, expected, y, known)
-        weight = np.exp(memory.log_weight)
         log_weight = memory.log_weight
         log_likelihood = memory.log_likelihood
         if known.any():
@@ -167,16 +175,20 @@ class Observer:
                     "the model knows no state for it; the sample was not taken in"
                 )
             log_likelihood += evidence - float(np.log(self._scaler.y_std[known]).sum())
-        mean, variance = _mixed_innovation(weight, expected.output[:, 0], expected.variance[:, 0])
-        new = replace(
-            memory,
-            belief=belief,
-            log_weight=log_weight,
+        new = Memory(
+            belief,
+            log_weight,
             inputs=inputs,
             block=u[None],
-            innovation=y - mean,
-            innovation_variance=variance,
+            early_u=memory.early_u,
+            early_y=memory.early_y,
+            measured=y,
+            expected=expected.output[:, 0],
+            expected_variance=expected.variance[:, 0],
+            expected_weight=np.exp(memory.log_weight),
+            rows=memory.rows + 1,
             log_likelihood=log_likelihood,
+            time=time,
         )
         return self._begun_anew(new, u, y) if len(memory.early_u) < space.window else new
 
@@ -269,8 +281,13 @@ class Observer:
     def innovation(self) -> Innovation:
         """Of the last sample that the model has taken in."""
         scale = self._scaler.y_std
-        variance = self._memory.innovation_variance * np.outer(scale, scale)
-        return Innovation(self._memory.innovation * scale, variance)
+        memory = self._memory
+        weight = memory.expected_weight
+        mean = weight @ memory.expected
+        off = memory.expected - mean
+        variance = np.tensordot(weight, memory.expected_variance, 1)
+        variance = variance + (weight[:, None] * off).T @ off  # the law of total variance
+        return Innovation((memory.measured - mean) * scale, variance * np.outer(scale, scale))
 
     @property
     def log_likelihood(self) -> float:
@@ -392,10 +409,15 @@ class Observer:
         return fingerprint([np.round(np.asarray(part), 9) for part in parts])
 
 
-def _same_step(memory: Memory, u: Float[Array, " Du"]) -> Memory:
+def _same_step(memory: Memory, u: Float[Array, " Du"], time: float | None) -> Memory:
     """A row between two steps of a model at a slower rate: its inputs count, its outputs do not."""
-    nothing = np.full_like(memory.innovation, np.nan)
-    return replace(memory, block=np.concatenate([memory.block, u[None]]), innovation=nothing)
+    return replace(
+        memory,
+        block=np.concatenate([memory.block, u[None]]),
+        measured=np.full_like(memory.measured, np.nan),
+        rows=memory.rows + 1,
+        time=time,
+    )
 
 
 def _vector(values: ArrayLike | None, name: str, expected: tuple[str, ...]) -> Array:
@@ -412,12 +434,3 @@ def _vector(values: ArrayLike | None, name: str, expected: tuple[str, ...]) -> A
             f" got {vector.shape}"
         )
     return vector
-
-
-def _mixed_innovation(
-    weight: Float[Array, " M"], output: Float[Array, "M Dy"], variance: Float[Array, "M Dy Dy"]
-) -> tuple[Float[Array, " Dy"], Float[Array, "Dy Dy"]]:
-    """Mean and covariance of the expected measurement under the mixture."""
-    mean = weight @ output
-    off = output - mean
-    return mean, np.tensordot(weight, variance, 1) + (weight[:, None] * off).T @ off

@@ -106,8 +106,9 @@ class PRSSMSpace(StateSpace):
     def _whole(self, x: Array, value: Array, slope: Array, *, variance: Array) -> Local:
         """The step of [x; d] from that of x; `variance` is what the GP does not know."""
         n = self._latent
-        A = np.repeat(self._A, value.shape[1], axis=1)
-        Q = np.repeat(self._Q, value.shape[1], axis=1)
+        alone = value.shape[1] == 1  # then copying is faster
+        A = self._A.copy() if alone else np.repeat(self._A, value.shape[1], axis=1)
+        Q = self._Q.copy() if alone else np.repeat(self._Q, value.shape[1], axis=1)
         A[:, :, :n, :n] = slope
         Q.reshape(*Q.shape[:2], -1)[:, :, : n * self.state_dim : self.state_dim + 1] = (
             variance + self._process_var[:, None]
