@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from prssm.evaluation.comparison import Run
 from prssm.prediction.plot import MEASURED, PREDICTED, plot_output
@@ -136,8 +137,9 @@ def calibration(runs: Sequence[Run]) -> Figure:
 
 
 def correlations(residuals: Residuals) -> Figure:
-    """Errors one step ahead with themselves and with every input, with the bands of a perfect
-    model; one output a panel column.
+    """Errors one step ahead with themselves and with every input, and a perfect model's bands.
+
+    An output is a column of panels.
     """
     outputs = min(residuals.autocorrelation.shape[1], MAX_PANELS)
     inputs = min(residuals.cross_correlation.shape[2], MAX_PANELS)
@@ -170,7 +172,7 @@ def _bars(ax: Axes, values: np.ndarray, band: np.ndarray, first: int) -> None:
     beyond = np.abs(values) > band
     ax.bar(lag, values, width=0.55, color=np.where(beyond, PREDICTED, MEASURED))
     ax.axhline(0.0, color=QUIET, lw=0.8)
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlim(-0.7, lag[-1] + 0.7)
     reach = 1.15 * max(float(np.abs(values).max()), float(band.max()))
     bottom, top = ax.get_ylim()
