@@ -37,6 +37,10 @@ _RUNS_AWAY = (
     "stride: "
     "training sees no more than one horizon at a time"
 )
+_WORSE_THAN_LINEAR = (
+    "the linear model is kept: level {level} errs less on held-out stretches, but more in free "
+    "runs over whole training records"
+)
 
 
 class PRSSM(Estimator):
@@ -148,6 +152,7 @@ class PRSSM(Estimator):
         self.calibration_ = choice.calibration
         self.mixture_ = choice.mixture
         self.steady_ = choice.steady
+        self.worse_than_linear_ = choice.worse_than_linear
         self.training_ = TrainingLog.nothing()
 
     def _check_structure(self, records: list[Record]) -> None:
@@ -226,6 +231,8 @@ class PRSSM(Estimator):
                 "held-out values",
             ),
         ]
+        if self.worse_than_linear_:
+            found.append(("Linear", _WORSE_THAN_LINEAR.format(level=self.worse_than_linear_)))
         return found if self.steady_ else [*found, ("Warning", _RUNS_AWAY)]
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -241,6 +248,7 @@ class PRSSM(Estimator):
             "level": self.level_,
             "held_out": self.held_out_,
             "steady": self.steady_,
+            "worse_than_linear": self.worse_than_linear_,
         }, arrays
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -259,6 +267,7 @@ class PRSSM(Estimator):
         self.level_ = values["level"]
         self.held_out_ = values["held_out"]
         self.steady_ = values.get("steady", True)
+        self.worse_than_linear_ = values.get("worse_than_linear", "")
         self.calibration_ = Calibration(arrays["calibration"])
 
 
