@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         TrainingError,
         TrainingInterrupted,
     )
+    from prssm.inference.observer import Observer
     from prssm.models.constant import Constant
     from prssm.models.files import load
     from prssm.models.linear_ssm import LinearSSM
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
     from prssm.models.prssm.estimator import PRSSM
     from prssm.models.revarb.estimator import REVARB
     from prssm.models.ssgpssm.estimator import SSGPSSM
+    from prssm.prediction.estimate import Estimate
     from prssm.prediction.prediction import Prediction
+    from prssm.prediction.residuals import Residuals
 
 __all__ = [
     "GPNARX",
@@ -52,16 +55,19 @@ __all__ = [
     "SSGPSSM",
     "Constant",
     "DataError",
+    "Estimate",
     "LinearSSM",
     "MissingExtraError",
     "ModelFileError",
     "NotFittedError",
+    "Observer",
     "OptionError",
     "Prediction",
     "ProcessError",
     "PrssmError",
     "PrssmWarning",
     "Record",
+    "Residuals",
     "Stream",
     "TrainingError",
     "TrainingInterrupted",
@@ -78,6 +84,7 @@ _ERRORS = "prssm.foundation.errors"
 _HOMES = {
     "Constant": "prssm.models.constant",
     "DataError": _ERRORS,
+    "Estimate": "prssm.prediction.estimate",
     "GPNARX": "prssm.models.narx.gp_narx",
     "LinearSSM": "prssm.models.linear_ssm",
     "MSGP": "prssm.models.narx.msgp",
@@ -85,6 +92,7 @@ _HOMES = {
     "ModelFileError": _ERRORS,
     "NIGP": "prssm.models.narx.nigp",
     "NotFittedError": _ERRORS,
+    "Observer": "prssm.inference.observer",
     "OptionError": _ERRORS,
     "PRSSM": "prssm.models.prssm.estimator",
     "Prediction": "prssm.prediction.prediction",
@@ -93,6 +101,7 @@ _HOMES = {
     "PrssmWarning": _ERRORS,
     "REVARB": "prssm.models.revarb.estimator",
     "Record": "prssm.data.record",
+    "Residuals": "prssm.prediction.residuals",
     "SSGPSSM": "prssm.models.ssgpssm.estimator",
     "Stream": "prssm.data.stream.stream",
     "TrainingError": _ERRORS,

@@ -7,7 +7,7 @@ stopped by SIGTERM.
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cyclopts import App, CycloptsError
 
@@ -16,9 +16,11 @@ from prssm.cli.commands.benchmark import benchmark
 from prssm.cli.commands.convert import convert
 from prssm.cli.commands.datasets import datasets
 from prssm.cli.commands.demo import demo
+from prssm.cli.commands.filter import filter_
 from prssm.cli.commands.fit import fit
 from prssm.cli.commands.info import info
 from prssm.cli.commands.methods import methods
+from prssm.cli.commands.predict import predict
 from prssm.cli.commands.score import score
 from prssm.cli.commands.search import search
 from prssm.cli.commands.simulate import simulate
@@ -40,8 +42,22 @@ app = App(
     version=__version__,
     suppress_keyboard_interrupt=False,
 )
-for command in (fit, convert, simulate, score, search, datasets, methods, benchmark, demo, info):
-    app.command(command)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "fit": fit,
+    "convert": convert,
+    "simulate": simulate,
+    "filter": filter_,
+    "predict": predict,
+    "score": score,
+    "search": search,
+    "datasets": datasets,
+    "methods": methods,
+    "benchmark": benchmark,
+    "demo": demo,
+    "info": info,
+}
+for name, command in COMMANDS.items():
+    app.command(command, name=name)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

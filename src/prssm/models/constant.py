@@ -7,6 +7,9 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.foundation.options import Options, option
+from prssm.inference.linear_space import LinearSpace, Noises
+from prssm.inference.state_space import StateSpace
+from prssm.linear.system import LinearSystem
 from prssm.models.estimator import Estimator, Simulated
 from prssm.training.session import Session
 
@@ -39,6 +42,25 @@ class Constant(Estimator):
     ) -> Simulated:
         shape = (len(u), len(self.mean_))
         return Simulated(np.broadcast_to(self.mean_, shape), np.broadcast_to(self.std_, shape))
+
+    def _state_space(self) -> StateSpace:
+        """A system without a state, whose sensors see the mean and much noise."""
+        outputs = len(self.mean_)
+        nothing = np.zeros(outputs)
+        inputs = len(self.input_names_)
+        system = LinearSystem(
+            np.zeros((0, 0)),
+            np.zeros((0, inputs)),
+            np.zeros((outputs, 0)),
+            D=np.zeros((outputs, inputs)),
+            offset=self.mean_,
+        )
+        noises = Noises(
+            np.zeros((0, 0)), self.std_, coloured_std=nothing, memory=nothing, second=nothing
+        )
+        return LinearSpace(
+            system, [noises], first_mean=np.zeros(0), first_covariance=np.zeros((0, 0))
+        )
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {}, {"mean": self.mean_, "std": self.std_}

@@ -2,9 +2,9 @@
 
 So one command line, one benchmark and one report serve all.
 
-A method provides `Config`, `PRESETS`, `warmup`, `_fit`, `_simulate`, `_state` and `_restore`, all
-in scaled units. What is the same for all (checks, scaling, hiding the outputs after the warm-up,
-scores, files) happens here once.
+A method provides `Config`, `PRESETS`, `warmup`, `_fit`, `_simulate`, `_state_space`, `_state` and
+`_restore`, all in scaled units. What is the same for all (checks, scaling, hiding the outputs after
+the warm-up, scores, files) happens here once; what takes measurements in, in `state_estimation`.
 """
 
 import inspect
@@ -26,6 +26,7 @@ from prssm.data.stream.stream import Stream
 from prssm.foundation.errors import DataError, NotFittedError, OptionError, did_you_mean
 from prssm.foundation.options import Options
 from prssm.foundation.precision import double_precision
+from prssm.models.state_estimation import StateEstimation
 from prssm.prediction.metrics import evaluate
 from prssm.prediction.prediction import Prediction
 from prssm.training.distributed.store import leads
@@ -87,7 +88,7 @@ class _SignatureFromConfig(ABCMeta):
         return inspect.Signature(parameters)
 
 
-class Estimator(metaclass=_SignatureFromConfig):
+class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
     """Base of all methods, with scikit-learn's manners.
 
     `fit` returns self, what it has learnt ends in `_`.

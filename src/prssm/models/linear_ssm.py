@@ -11,12 +11,17 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.foundation.options import Options, option
+from prssm.inference.linear_space import LinearSpace, Noises
+from prssm.inference.noise_search import Likelihood, NoiseFactors, log_likelihoods, most_likely
+from prssm.inference.state_space import StateSpace
 from prssm.linear.first_state import InitialState
 from prssm.linear.order import Judged, best, judge_orders, largest_order, parameters
 from prssm.linear.output_error import identify, measured
 from prssm.linear.system import MAX_RADIUS, LinearSystem
 from prssm.models.estimator import Estimator, Simulated
 from prssm.training.session import Session
+
+_ROWS = 600  # from which the noises of the Kalman filter are estimated
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,7 @@ class LinearSSM(Estimator):
     Config = LinearConfig
     PRESETS: ClassVar = {"default": LinearConfig()}
     config: LinearConfig
+    noises_: NoiseFactors  # of the Kalman filter
 
     @property
     def warmup(self) -> int:
@@ -80,6 +86,40 @@ class LinearSSM(Estimator):
         start = InitialState.fit(system, records)
         error_std = held_out.std if held_out else start.error_std * _correction(system, records)
         self._set(system, replace(start, error_std=np.maximum(error_std, start.error_std)))
+        self.noises_ = most_likely(self._likelihood(records)) or self.noises_
+
+    def _likelihood(self, records: Sequence[Record]) -> Likelihood:
+        """Of noises, by a Kalman filter over the beginning of every record."""
+        share = min(1.0, _ROWS / sum(map(len, records)))
+        cuts = [record[: max(2, round(share * len(record)))] for record in records]
+
+        def likelihood(candidates: Sequence[NoiseFactors]) -> np.ndarray:
+            space = self._space(candidates)
+            found = [log_likelihoods(space, cut.u, cut.y, belief=space.first()) for cut in cuts]
+            return np.sum(found, axis=0)
+
+        return likelihood
+
+    def _state_space(self) -> StateSpace:
+        return self._space([self.noises_])
+
+    def _space(self, each: Sequence[NoiseFactors]) -> LinearSpace:
+        """The process noise is in proportion to how the states have moved in training."""
+        start = self.start_
+        moved = start.factor @ start.factor.T
+        noises = [
+            Noises(
+                one.process**2 * moved,
+                one.sensor * start.error_std,
+                coloured_std=one.coloured * start.error_std,
+                memory=start.correlation
+                if one.memory is None
+                else np.full_like(start.error_std, one.memory),
+                second=np.full_like(start.error_std, one.second),
+            )
+            for one in each
+        ]
+        return LinearSpace(self.system_, noises, first_mean=start.mean, first_covariance=moved)
 
     def _choose(self, records: list[Record], session: Session) -> Judged:
         """The order, and the held-out errors at that order.
@@ -116,6 +156,8 @@ class LinearSSM(Estimator):
         self.B_ = system.B
         self.C_ = system.C
         self.D_ = system.D
+        # As the fit of the free runs left them: errors with a memory.
+        self.noises_ = NoiseFactors(sensor=0.0, coloured=1.0)
 
     def _simulate(
         self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
@@ -159,7 +201,7 @@ class LinearSSM(Estimator):
             f"start.{field.name}": getattr(self.start_, field.name)
             for field in fields(InitialState)
         }
-        return {"order": self.order_}, system | start
+        return {"order": self.order_, "noises": self.noises_.to_dict()}, system | start
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         system = LinearSystem(
@@ -169,6 +211,8 @@ class LinearSSM(Estimator):
             **{field.name: arrays[f"start.{field.name}"] for field in fields(InitialState)}
         )
         self._set(system, start)
+        if "noises" in values:  # files of earlier versions have none
+            self.noises_ = NoiseFactors(**values["noises"])
 
 
 def _correction(system: LinearSystem, records: Sequence[Record]) -> float:

@@ -36,6 +36,7 @@ class Prediction:
     input_names: tuple[str, ...] = ()
     output_names: tuple[str, ...] = ("y",)
     name: str = "record"
+    label: str = "free simulation"  # what kind of run this is, for pictures
 
     def __len__(self) -> int:
         return len(self.mean)

@@ -31,7 +31,8 @@ def score(
 ) -> None:
     """Score the free run of a model against what was measured.
 
-    The table has error, fit, log-likelihood and coverage of the band.
+    The table has error, fit, log-likelihood and coverage of the band. Below it stands whether
+    errors one step ahead are white and independent of the inputs.
     """
     if out is not None:
         checked_name(out, SCORES, "--out")
@@ -43,11 +44,14 @@ def score(
         **columns.chosen(),
     )
     from prssm.evaluation.tasks import saved_model
+    from prssm.report.residual_words import in_words
     from prssm.report.tables import metric_table, print_table
 
     scored = saved_model.score(settings)
     title = f"{scored.model.name}: free run over {data}"
     print_table(metric_table(scored.metrics, title=title))
+    if scored.residuals is not None:
+        print("\n".join(in_words(scored.residuals)))
     if out is not None:
         write_json(out, _document(settings, scored))
         print(f"scores: {out}")
@@ -63,4 +67,5 @@ def _document(settings: SavedModelSettings, scored: "Scored") -> dict[str, Any]:
         "rows": sum(len(record) for record in scored.records),
         "seed": settings.seed,
         "metrics": scored.metrics,
+        "residuals": scored.residuals.to_dict() if scored.residuals else None,
     }

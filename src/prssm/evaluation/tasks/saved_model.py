@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 
 from prssm.data.record import Record
+from prssm.evaluation.comparison import residuals_of
 from prssm.evaluation.tasks.settings import SavedModelSettings
 from prssm.evaluation.tasks.sources import records_for_model
 from prssm.models.estimator import Estimator
 from prssm.models.files import load
 from prssm.prediction.prediction import Prediction
+from prssm.prediction.residuals import Residuals
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,6 +19,7 @@ class Scored:
     model: Estimator
     records: list[Record]
     metrics: dict[str, float]
+    residuals: Residuals | None  # one step ahead; None where there are too few rows for it
 
 
 def simulate(settings: SavedModelSettings) -> list[Prediction]:
@@ -31,4 +34,4 @@ def score(settings: SavedModelSettings) -> Scored:
     model = load(settings.model)
     records = records_for_model(model, settings.data, settings)
     metrics = model.score(records, samples=settings.samples, seed=settings.seed)
-    return Scored(model, records, metrics)
+    return Scored(model, records, metrics, residuals_of(model, records))

@@ -153,6 +153,30 @@ class SavedModelSettings(ColumnSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FilterSettings(ColumnSettings):
+    """A saved model and the recording that it is told; `smooth`: all of it for every row."""
+
+    model: Path
+    data: str
+    method: str = "extended"
+    smooth: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictSettings(ColumnSettings):
+    """A saved model, a recording, and how many rows ahead each row is predicted."""
+
+    model: Path
+    data: str
+    horizon: int = 1
+    method: str = "extended"
+
+    def __post_init__(self) -> None:
+        if self.horizon < 1:
+            raise OptionError(f"--horizon: expected at least 1, got {self.horizon}")
+
+
+@dataclass(frozen=True, kw_only=True)
 class BenchmarkSettings:
     """What `tasks.benchmark` needs; None and empty mean the paper's methods, data sets and table.
 

@@ -17,9 +17,11 @@ from prssm.data.lag_windows import choose_lags, lagged
 from prssm.data.record import Record
 from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import SquaredExponential, squared_exponential_only
+from prssm.inference.state_space import StateSpace
 from prssm.models.estimator import Estimator, Simulated
 from prssm.models.lagged import LEAST_WARMUP
 from prssm.models.narx.free_run import Run, Window, draw_paths, free_run
+from prssm.models.narx.space import NarxSpace
 from prssm.training.log import TrainingLog
 from prssm.training.session import Session
 
@@ -127,6 +129,17 @@ class NarxEstimator(Estimator):
             path += model.output_std * random.standard_normal(path.shape)
             drawn = np.concatenate([first, path], axis=1)
         return Simulated(np.concatenate([given, run.mean]), np.concatenate([start_std, std]), drawn)
+
+    def _state_space(self) -> StateSpace:
+        model = self.model_
+        return NarxSpace(
+            model.gps,
+            model.lags,
+            process_var=model.process_std**2,
+            output_var=model.output_std**2,
+            usual_mean=model.usual_mean,
+            usual_std=model.usual_std,
+        )
 
     def _given_rows(self, y_start: np.ndarray, lags: int) -> tuple[np.ndarray, np.ndarray]:
         """The first L outputs (gaps bridged) and their variance.

@@ -13,9 +13,18 @@ from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.stream.stream import Stream
 from prssm.foundation.errors import DataError, OptionError
+from prssm.inference.noise_search import NoiseFactors
+from prssm.inference.state_space import StateSpace
 from prssm.models.estimator import Estimator, Simulated
 from prssm.models.prssm.calibration import Calibration
 from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, ResolvedConfig
+from prssm.models.prssm.filtering.noises import (
+    Heard,
+    estimated_noises,
+    heard_by_folds,
+    trained_noises,
+)
+from prssm.models.prssm.filtering.space import space_of
 from prssm.models.prssm.fitting.contest import Contender, Contest
 from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.fitting.growth import Growth
@@ -56,7 +65,9 @@ class PRSSM(Estimator):
     config: PRSSMConfig
     config_: ResolvedConfig  # with what the data decided filled in
     training_: TrainingLog
+    noises_: NoiseFactors  # those of the filters; free runs keep the trained ones
     _first: Contender | None  # the winner of the race, while the contest goes on
+    _last: tuple[Fitting, Choice]  # what was kept last, until its noises are known
     restarts_: Trained  # all trained restarts with their held-out runs; not in a model file
 
     @property
@@ -73,8 +84,15 @@ class PRSSM(Estimator):
         super()._fit_scaled(records, session)
         first = self._first
         del self._first
-        if first is None:
-            return
+        if first is not None:
+            self._contest(first, records, session)
+        fitting, choice = self._last
+        del self._last
+        folds = heard_by_folds(fitting.trained, choice)
+        final = Heard(choice.mixture.models, fitting.records)
+        self.noises_ = estimated_noises(folds, final, self._window) or self.noises_
+
+    def _contest(self, first: Contender, records: list[Record], session: Session) -> None:
         config = self.config_
         key = fingerprint(config, vars(first.fitting.cut).values())
         contest = Contest(
@@ -132,6 +150,7 @@ class PRSSM(Estimator):
         """What is kept of all that was trained."""
         choice = choose(fitting.trained)
         self._take(fitting.trained, choice)
+        self._last = fitting, choice
         best = np.flatnonzero(fitting.racers == choice.members[0])
         log = log or TrainingLog.nothing()
         self.training_ = replace(log, kept=int(best[0]) if len(best) else log.kept)
@@ -142,6 +161,7 @@ class PRSSM(Estimator):
         self.config_ = now.fitting.config
         self.stride_ = now.stride
         self._take(now.fitting.trained, now.choice)
+        self._last = now.fitting, now.choice
         self.training_ = log
         session.found(self)
 
@@ -151,6 +171,7 @@ class PRSSM(Estimator):
         self.held_out_ = choice.held_out
         self.calibration_ = choice.calibration
         self.mixture_ = choice.mixture
+        self.noises_ = trained_noises(choice.mixture.models)
         self.steady_ = choice.steady
         self.worse_than_linear_ = choice.worse_than_linear
         self.training_ = TrainingLog.nothing()
@@ -195,6 +216,9 @@ class PRSSM(Estimator):
         assert run.samples is not None
         samples_y = self.calibration_.samples(run.samples, run.mean)
         return replace(run, std=self.calibration_.std(run.std), samples=samples_y)
+
+    def _state_space(self) -> StateSpace:
+        return space_of(self.mixture_.models, self._window, self.noises_)
 
     def stepper(self) -> Stepper:
         """One step at a time, for a controller.
@@ -249,6 +273,7 @@ class PRSSM(Estimator):
             "held_out": self.held_out_,
             "steady": self.steady_,
             "worse_than_linear": self.worse_than_linear_,
+            "noises": self.noises_.to_dict(),
         }, arrays
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -269,6 +294,8 @@ class PRSSM(Estimator):
         self.steady_ = values.get("steady", True)
         self.worse_than_linear_ = values.get("worse_than_linear", "")
         self.calibration_ = Calibration(arrays["calibration"])
+        stored = values.get("noises")  # files of earlier versions have none
+        self.noises_ = NoiseFactors(**stored) if stored else trained_noises(self.mixture_.models)
 
 
 def _shaped(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -15,12 +15,14 @@ from prssm.data.lag_windows import choose_lags, lagged
 from prssm.data.record import Record
 from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import SquaredExponential
+from prssm.inference.state_space import StateSpace
 from prssm.models.estimator import Estimator, Simulated
 from prssm.models.lagged import LEAST_WARMUP
 from prssm.models.revarb.bound import Revarb, RevarbData, objective, usable
 from prssm.models.revarb.config import ONE_LAYER, TWO_LAYERS, REVARBConfig
 from prssm.models.revarb.first_state import FirstState
 from prssm.models.revarb.free_run import Start, Steps, draw_outputs, free_run
+from prssm.models.revarb.space import RevarbSpace
 from prssm.models.revarb.start import create_starts, phases
 from prssm.training.checkpoint import fingerprint
 from prssm.training.legs import train
@@ -157,6 +159,12 @@ class REVARB(Estimator):
             np.concatenate([given_std, std]),
             drawn,
             *_states(start, steps, noise_var, outputs=outputs, length=len(u)),
+        )
+
+    def _state_space(self) -> StateSpace:
+        model = self.model_
+        return RevarbSpace(
+            model.gps, model.noise_std, model.first, lags=model.lags, window=self.warmup
         )
 
     def _bridged(self, y_start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

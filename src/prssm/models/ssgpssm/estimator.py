@@ -22,11 +22,13 @@ from prssm.data.record import Record
 from prssm.data.windows import Windows, whole
 from prssm.foundation.errors import OptionError
 from prssm.gp.spectral import BoxBasis
+from prssm.inference.particle_gibbs import sample_path
+from prssm.inference.state_space import StateSpace
 from prssm.linear.output_coordinates import fit_linear_mean
 from prssm.models.estimator import Estimator, Simulated
 from prssm.models.ssgpssm.chain import Draws, run
 from prssm.models.ssgpssm.config import PAPER, SSGPSSMConfig
-from prssm.models.ssgpssm.particle_filter import sample_path
+from prssm.models.ssgpssm.space import BasisSpace
 from prssm.models.ssgpssm.sweep import Chain, Structure, Training, noise_of
 from prssm.training.checkpoint import fingerprint
 from prssm.training.log import TrainingLog
@@ -96,6 +98,13 @@ class SSGPSSM(Estimator):
                 state_std=states.std(axis=0, ddof=1),
             )
 
+    def _state_space(self) -> StateSpace:
+        """Some models of the posterior, evenly drawn, as members of a mixture."""
+        kept = len(self.draws_.weights)
+        used = np.unique(np.linspace(0, kept - 1, _MEMBERS).round().astype(int))
+        draws = jax.tree.map(lambda array: np.asarray(array)[used], self.draws_)
+        return BasisSpace(self.structure_, draws)
+
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         values, curves = self.training_.to_parts()
         structure = self.structure_
@@ -128,6 +137,7 @@ class SSGPSSM(Estimator):
         self.training_ = TrainingLog.from_parts(values["training"], curves)
 
 
+_MEMBERS = 12  # models of the posterior that a filter weighs
 _DRAWN = ("weights", "process", "output_std", "hyper")
 
 
