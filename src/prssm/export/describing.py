@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from prssm.export.description import Column, Description, Member, Recognition
+from prssm.export.description import Column, Description, FilterNoise, Member, Recognition
 from prssm.export.names import identifiers
 from prssm.export.profiles import PROFILES
 from prssm.foundation.errors import OptionError
@@ -117,6 +117,7 @@ def _of_linear(model: LinearSSM) -> Description:
         prior_mean=start.mean,
         prior_factor=start.factor,
         recognition=recognition if window else None,
+        filter=_trained_noise(np.zeros(order), start.error_std, start.correlation),
     )
     return Description(
         method=model.name,
@@ -132,7 +133,10 @@ def _of_linear(model: LinearSSM) -> Description:
     )
 
 
-_WAYS: dict[type, Callable[[Any], Description]] = {PRSSM: _of_prssm, LinearSSM: _of_linear}
+_WAYS: dict[type[Estimator], Callable[[Any], Description]] = {
+    PRSSM: _of_prssm,
+    LinearSSM: _of_linear,
+}
 
 
 def _columns_of(model: Estimator) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
@@ -187,7 +191,22 @@ def _member(model: Any, window: int, inputs: int) -> Member:
         prior_mean=np.zeros(states),
         prior_factor=np.eye(states),
         recognition=_recognition(model.recognition, states) if window else None,
+        filter=_trained_noise(
+            np.exp(model.transition.log_process_std),
+            np.exp(model.log_output_std),
+            model.correlation_of(np),
+        ),
     )
+
+
+def _trained_noise(
+    process_std: np.ndarray, output_std: np.ndarray, memory: np.ndarray
+) -> FilterNoise:
+    """Noises as training left them: white, or coloured where there is a memory."""
+    none = np.zeros_like(output_std)
+    if np.any(memory != 0.0):
+        return FilterNoise(process_std, sensor_std=none, coloured_std=output_std, memory=memory)
+    return FilterNoise(process_std, sensor_std=output_std, coloured_std=none, memory=none)
 
 
 def _recognition(net: Any, states: int) -> Recognition:

@@ -52,6 +52,20 @@ class Recognition(_Frozen):
 
 
 @dataclass(frozen=True, eq=False)
+class FilterNoise(_Frozen):
+    """The noises with which a member is filtered; a free run has its own.
+
+    y = C xu + c + d + e with white e, and d' = memory d + noise of such a size that the deviation
+    of d stays `coloured_std`.
+    """
+
+    process_std: np.ndarray  # (Dx,)
+    sensor_std: np.ndarray  # (Dy,) of e
+    coloured_std: np.ndarray  # (Dy,) of d
+    memory: np.ndarray  # (Dy,)
+
+
+@dataclass(frozen=True, eq=False)
 class Member(_Frozen):
     """One state-space model of the mixture."""
 
@@ -71,6 +85,7 @@ class Member(_Frozen):
     prior_mean: np.ndarray  # (Dx,) of the first state where nothing was measured
     prior_factor: np.ndarray  # (Dx, Dx)
     recognition: Recognition | None
+    filter: FilterNoise
 
     @property
     def alpha(self) -> np.ndarray:
@@ -115,6 +130,11 @@ class Description(_Frozen):
     @property
     def points(self) -> int:
         return self.members[0].zeta.shape[1]
+
+    @property
+    def coloured(self) -> bool:
+        """Whether a filter has the sensors' noise in its state."""
+        return any(member.filter.coloured_std.any() for member in self.members)
 
     @property
     def weight(self) -> float:

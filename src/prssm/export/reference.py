@@ -102,12 +102,17 @@ def covariances(description: Description, member: Member, xu: np.ndarray) -> np.
     return member.signal_var[:, None, None] * profile(np.sum(apart**2, axis=2))
 
 
-def variance(description: Description, member: Member, k: np.ndarray) -> np.ndarray:
-    """Of the next state (Dx, S), given the present one and, where it is kept, the function."""
+def variance(
+    description: Description, member: Member, k: np.ndarray, *, every: bool = False
+) -> np.ndarray:
+    """Of the next state (Dx, S), given the present one and, where it is kept, the function.
+
+    With `every`, what is not known of the function counts too.
+    """
     a = member.white @ k
     unsaid = np.maximum(member.signal_var[:, None] - np.sum(a**2, axis=1), 0.0)
     total = unsaid + member.process_std[:, None] ** 2
-    if description.draws == "step":
+    if every or description.draws == "step":
         total = total + np.sum((np.swapaxes(member.v_factor, 1, 2) @ a) ** 2, axis=1)
     return total
 
