@@ -16,6 +16,7 @@ from prssm.cli.commands.benchmark import benchmark
 from prssm.cli.commands.convert import convert
 from prssm.cli.commands.datasets import datasets
 from prssm.cli.commands.demo import demo
+from prssm.cli.commands.export import export
 from prssm.cli.commands.fit import fit
 from prssm.cli.commands.info import info
 from prssm.cli.commands.methods import methods
@@ -40,7 +41,20 @@ app = App(
     version=__version__,
     suppress_keyboard_interrupt=False,
 )
-for command in (fit, convert, simulate, score, search, datasets, methods, benchmark, demo, info):
+_COMMANDS = (
+    fit,
+    convert,
+    simulate,
+    score,
+    export,
+    search,
+    datasets,
+    methods,
+    benchmark,
+    demo,
+    info,
+)
+for command in _COMMANDS:
     app.command(command)
 
 

@@ -35,14 +35,15 @@ class ExportSettings:
 
 @dataclass(frozen=True)
 class Target:
-    """Where a target is written, and what it is in a few words."""
+    """Where a target is written, what it is in a few words, and how names of its files end."""
 
     home: str  # module:function
     says: str
+    suffix: str
 
 
 TARGETS = {
-    "c": Target("prssm.export.c99.target:write", "C99, a header and a source file"),
+    "c": Target("prssm.export.c99.target:write", "a folder with C99 code", "-c"),
 }
 
 
@@ -60,16 +61,21 @@ def export(
     `to` is one of `TARGETS`. The band is carried by `samples` fixed trajectories; 0: the mean
     alone.
     """
-    write = target(to)
+    write = writer(to)
     settings = ExportSettings(samples=samples, precision=precision, seed=seed)
     from prssm.export.describing import describe
 
     return write(describe(model), Path(out), settings)
 
 
-def target(name: str) -> Callable[..., Path]:
-    """The function that writes a target."""
+def target_named(name: str) -> Target:
+    """The target of that name."""
     if name not in TARGETS:
         raise OptionError(f"unknown target {name!r}.{did_you_mean(name, TARGETS)}")
-    module, _, attribute = TARGETS[name].home.partition(":")
+    return TARGETS[name]
+
+
+def writer(name: str) -> Callable[..., Path]:
+    """The function that writes a target."""
+    module, _, attribute = target_named(name).home.partition(":")
     return getattr(importlib.import_module(module), attribute)
