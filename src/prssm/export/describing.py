@@ -17,6 +17,7 @@ from prssm.foundation.errors import OptionError
 from prssm.foundation.precision import double_precision
 from prssm.gp.kernels import KERNELS
 from prssm.gp.linalg import JITTER
+from prssm.gp.sparse import DiagonalInducing, WhitenedInducing
 from prssm.models.estimator import Estimator
 from prssm.models.linear_ssm import LinearSSM
 from prssm.models.prssm.estimator import PRSSM
@@ -171,7 +172,7 @@ def _member(model: Any, window: int, inputs: int) -> Member:
     )
     each = np.broadcast_to(white, (states, *white.shape[1:]))
     whitened = [
-        jax.tree.map(lambda leaf, at=at: leaf[at], gp.inducing).whitened(each[at])
+        _whitened(jax.tree.map(lambda leaf, at=at: leaf[at], gp.inducing), each[at])
         for at in range(states)
     ]
     return Member(
@@ -207,6 +208,16 @@ def _trained_noise(
     if np.any(memory != 0.0):
         return FilterNoise(process_std, sensor_std=none, coloured_std=output_std, memory=memory)
     return FilterNoise(process_std, sensor_std=output_std, coloured_std=none, memory=none)
+
+
+def _whitened(inducing: Any, white: np.ndarray) -> tuple[Any, Any]:
+    """As `Inducing.whitened`, in NumPy where the kind is known: nothing is compiled."""
+    if isinstance(inducing, DiagonalInducing):
+        return white @ inducing.mean, white * np.exp(inducing.log_std)
+    if isinstance(inducing, WhitenedInducing):
+        diagonal = np.diag(np.exp(np.diag(inducing.factor)))
+        return inducing.mean, np.tril(inducing.factor, -1) + diagonal
+    return inducing.whitened(white)
 
 
 def _recognition(net: Any, states: int) -> Recognition:

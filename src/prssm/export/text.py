@@ -1,7 +1,6 @@
 """Every file of exported text is rendered here, from a template in `export/templates`."""
 
 import json
-import re
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,7 @@ def numbers(array: np.ndarray) -> str:
 def _number(value: np.floating, suffix: str) -> str:
     """The shortest text that is read back as the same number."""
     text = str(value)
-    return (text if re.search(r"[.e]", text) else f"{text}.0") + suffix
+    return (text if "." in text or "e" in text else f"{text}.0") + suffix
 
 
 def in_comment(name: str) -> str:

@@ -2,6 +2,7 @@
 
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def selftest(description: Description, settings: ExportSettings, made: Sources) 
     )
 
 
-def measure(files: dict[str, str]) -> Measured | None:
+def measure(files: dict[str, str], flags: Sequence[str] = ()) -> Measured | None:
     """Compile the files and run the self-test; None where there is no compiler."""
     command = compiler()
     if command is None:
@@ -70,7 +71,7 @@ def measure(files: dict[str, str]) -> Measured | None:
         for file, text in files.items():
             (folder / file).write_text(text, encoding="utf-8")
         program = folder / "selftest"
-        build(command, sorted(folder.glob("*.c")), program, flags=())
+        build(command, sorted(folder.glob("*.c")), program, flags)
         done = subprocess.run([program], capture_output=True, text=True, check=False)
     found = dict(line.split() for line in done.stdout.splitlines())
     return Measured(

@@ -73,7 +73,7 @@ def sources(
     trajectories = members * (draws.share if draws else 1)
     values = {
         **_words(settings.precision, description.kernel),
-        **_sizes(description, settings.precision),
+        **_sizes(description),
         **_prose(description, trajectories if drawn else 0),
         "tables": found,
         "band": drawn,
@@ -104,7 +104,7 @@ def _words(precision: str, kernel: str) -> dict[str, Any]:
     return words
 
 
-def _sizes(description: Description, precision: str) -> dict[str, Any]:
+def _sizes(description: Description) -> dict[str, Any]:
     first = description.members[0]
     recognition = first.recognition
     return {
@@ -112,8 +112,8 @@ def _sizes(description: Description, precision: str) -> dict[str, Any]:
         "members": len(description.members),
         "kernel": description.kernel,
         "kernels": len(first.zeta),
-        "points": padded_points(description, precision),
-        "lanes": LANES[precision],
+        "points": padded_points(description),
+        "lanes": LANES,
         "window": description.window,
         "hidden": 0 if recognition is None else len(recognition.hidden_bias),
         "coloured": description.coloured,

@@ -7,7 +7,7 @@ from prssm.export.draws import Draws
 from prssm.export.reference import drawn_weights
 from prssm.export.reference_filter import LEAST_SENSOR_VAR
 
-LANES = {"double": 4, "single": 8}
+LANES = 4  # inducing points that are computed with at once, and fill up whole lanes
 # Squared distances are multiplied by these, so that exp(-q), or r = sqrt(q), is all that is left.
 _FOLDED = {"squared-exponential": 0.5, "matern32": 3.0, "matern52": 5.0}
 _LEAST_SENSOR_VAR = {"double": LEAST_SENSOR_VAR, "single": 1e-8}
@@ -18,15 +18,14 @@ def tables(description: Description, draws: Draws | None, precision: str) -> dic
     found = _columns(description, draws) | _affine(description) | _first(description, draws)
     found |= _filter(description, precision)
     if description.points:
-        found |= _functions(description, draws, LANES[precision])
+        found |= _functions(description, draws)
     kind = np.float32 if precision == "single" else np.float64
     return {name: np.asarray(array, np.float64).astype(kind) for name, array in found.items()}
 
 
-def padded_points(description: Description, precision: str) -> int:
+def padded_points(description: Description) -> int:
     """Inducing points, filled up to whole lanes."""
-    lanes = LANES[precision]
-    return -(-description.points // lanes) * lanes
+    return -(-description.points // LANES) * LANES
 
 
 def _each(description: Description, part: str) -> np.ndarray:
@@ -97,7 +96,7 @@ def _filter(description: Description, precision: str) -> dict[str, np.ndarray]:
     return found
 
 
-def _functions(description: Description, draws: Draws | None, lanes: int) -> dict[str, np.ndarray]:
+def _functions(description: Description, draws: Draws | None) -> dict[str, np.ndarray]:
     """The Gaussian processes. The signal's variance is in all that is multiplied by a
     correlation.
     """
@@ -108,12 +107,12 @@ def _functions(description: Description, draws: Draws | None, lanes: int) -> dic
     white = _each(description, "white") * variance[:, :, None, None]
     alpha = np.stack([_scaled(member, member.alpha) for member in members])
     found = {
-        "ZETA": _padded(np.swapaxes(zeta, 2, 3), (3,), lanes),
+        "ZETA": _padded(np.swapaxes(zeta, 2, 3), (3,)),
         "INVERSE_LENGTH": inverse,
         "SIGNAL_VAR": variance,
-        "WHITE": _padded(np.swapaxes(white, 2, 3), (2, 3), lanes),  # column by column
-        "FACTOR": _padded(_each(description, "v_factor"), (2, 3), lanes),
-        "ALPHA": _padded(alpha, (2,), lanes),
+        "WHITE": _padded(np.swapaxes(white, 2, 3), (2, 3)),  # column by column
+        "FACTOR": _padded(_each(description, "v_factor"), (2, 3)),
+        "ALPHA": _padded(alpha, (2,)),
     }
     if draws is not None:
         found["PROCESS_VAR"] = _each(description, "process_std") ** 2
@@ -122,7 +121,7 @@ def _functions(description: Description, draws: Draws | None, lanes: int) -> dic
             np.moveaxis(_scaled(member, drawn_weights(member, draws, index)), 2, 0)
             for index, member in enumerate(members)
         ]
-        found["WEIGHT"] = _padded(np.concatenate(drawn), (2,), lanes)
+        found["WEIGHT"] = _padded(np.concatenate(drawn), (2,))
     return found
 
 
@@ -131,7 +130,7 @@ def _scaled(member: Member, weights: np.ndarray) -> np.ndarray:
     return weights * member.signal_var.reshape(-1, *[1] * (weights.ndim - 1))
 
 
-def _padded(array: np.ndarray, axes: tuple[int, ...], lanes: int) -> np.ndarray:
+def _padded(array: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     """With zeros behind the inducing points, so that they fill whole lanes."""
-    widths = [(0, -size % lanes if axis in axes else 0) for axis, size in enumerate(array.shape)]
+    widths = [(0, -size % LANES if axis in axes else 0) for axis, size in enumerate(array.shape)]
     return np.pad(array, widths)

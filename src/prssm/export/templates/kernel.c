@@ -103,30 +103,40 @@ static inline prssm_real slope_of(prssm_real squared)
 {% endif %}
 }
 
-/* What the inducing points leave unsaid of the function: s^2 - |a|^2 with a = W k. */
+/* What the inducing points leave unsaid of the function: s^2 - |a|^2 with a = W k. W is lower
+ * triangular, and stored column by column. */
 static prssm_real unsaid(int member, int kernel, const prssm_real *restrict e,
                          prssm_real *restrict a)
 {
-    for (int q = 0; q < POINTS; ++q) {
-        a[q] = REAL(0);
-    }
-    for (int p = 0; p < POINTS; ++p) {
-        const prssm_real *restrict white = WHITE[member][kernel][p];
-        for (int q = 0; q < POINTS; ++q) {
-            a[q] += white[q] * e[p];
+    for (int q = 0; q < POINTS; q += LANES) {
+        prssm_real part[LANES] = {REAL(0)};
+        for (int p = 0; p < q + LANES; ++p) {
+            const prssm_real *restrict white = WHITE[member][kernel][p] + q;
+            for (int lane = 0; lane < LANES; ++lane) {
+                part[lane] += white[lane] * e[p];
+            }
+        }
+        for (int lane = 0; lane < LANES; ++lane) {
+            a[q + lane] = part[lane];
         }
     }
     return larger(SIGNAL_VAR[member][kernel] - lanes_dot(a, a), REAL(0));
 }
 
-/* What is not known of the inducing outputs: |V'a|^2. */
+/* What is not known of the inducing outputs: |V'a|^2 with V lower triangular. */
 static prssm_real unknown(int member, int d, const prssm_real *restrict a)
 {
-    prssm_real c[POINTS] = {REAL(0)};
-    for (int q = 0; q < POINTS; ++q) {
-        const prssm_real *restrict factor = FACTOR[member][d][q];
-        for (int p = 0; p < POINTS; ++p) {
-            c[p] += factor[p] * a[q];
+    prssm_real c[POINTS];
+    for (int p = 0; p < POINTS; p += LANES) {
+        prssm_real part[LANES] = {REAL(0)};
+        for (int q = p; q < POINTS; ++q) {
+            const prssm_real *restrict factor = FACTOR[member][d][q] + p;
+            for (int lane = 0; lane < LANES; ++lane) {
+                part[lane] += factor[lane] * a[q];
+            }
+        }
+        for (int lane = 0; lane < LANES; ++lane) {
+            c[p + lane] = part[lane];
         }
     }
     return lanes_dot(c, c);
