@@ -10,6 +10,7 @@ import jax
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from prssm.dynamics.transition import LinearMean
 from prssm.export.description import Column, Description, FilterNoise, Member, Recognition
 from prssm.export.names import identifiers
 from prssm.export.profiles import PROFILES
@@ -20,6 +21,7 @@ from prssm.gp.linalg import JITTER
 from prssm.gp.sparse import DiagonalInducing, WhitenedInducing
 from prssm.models.estimator import Estimator
 from prssm.models.linear_ssm import LinearSSM
+from prssm.models.prssm.emission import LinearEmission
 from prssm.models.prssm.estimator import PRSSM
 from prssm.models.prssm.mixture import Mixture
 
@@ -238,6 +240,12 @@ def _recognition(net: Any, states: int) -> Recognition:
 
 
 def _affine(part: Any, states: int, inputs: int, what: str) -> tuple[np.ndarray, np.ndarray]:
+    """Matrix and offset of a prior mean or an emission, in NumPy where it has both as they are."""
+    if isinstance(part, LinearMean):
+        return np.asarray(part.weight), np.asarray(part.bias)
+    if isinstance(part, LinearEmission):
+        seen = np.concatenate([np.asarray(part.states), np.asarray(part.inputs)], axis=1)
+        return seen, np.asarray(part.offset)
     found = part.affine(states, inputs)
     if found is None:
         raise OptionError(

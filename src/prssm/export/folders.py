@@ -7,11 +7,17 @@ from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import OptionError
 
 
+def checked_folder(out: Path) -> Path:
+    """The path, if a folder can be there; asked before any work."""
+    for place in (out, *out.parents):
+        if place.exists() and not place.is_dir():
+            raise OptionError(f"out: expected the name of a folder, got the file {str(place)!r}")
+    return out
+
+
 def write_folder(out: Path, files: Mapping[str, str]) -> Path:
     """Write the files into the folder `out`; files of other names there stay as they are."""
-    if out.exists() and not out.is_dir():
-        raise OptionError(f"out: expected the name of a folder, got the file {str(out)!r}")
-    out.mkdir(parents=True, exist_ok=True)
+    checked_folder(out).mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         with replacing(out / name) as stream:
             stream.write(text.encode())

@@ -14,10 +14,13 @@ from prssm.export.c99.source import Sources
 from prssm.export.description import Description
 from prssm.export.targets import ExportSettings
 from prssm.export.text import in_comment, render
+from prssm.foundation.errors import PrssmError
 
 SELFTEST = "prssm_selftest.c"
 _ROWS = 50
 _LIMIT = {"double": 1e-9, "single": 1e-2}  # in units of the outputs' deviations
+_STEP = """prssm_step show emit_all emit deviation draw move join scale_input correlations distances
+next_mean unsaid unknown lanes_dot dot exp_of larger"""  # functions that a step calls
 _WITHIN = 50.0  # such units: of a run that leaves the data, only the rows before are recorded
 
 
@@ -29,14 +32,16 @@ class Measured:
     microseconds: float
     state: int
     filter: int
+    stack: int | None  # bytes, at most; none where the compiler does not tell
     compiler: str
 
     def sentence(self, table_bytes: int) -> str:
         """For the comment of the header."""
+        stack = "" if self.stack is None else f", at most {self.stack} on the stack in a step"
         return (
             f"A step took {self.microseconds:.3g} us when exported ({self.compiler}, -O3).\n"
             f" * Memory: a state {self.state} bytes, a filter {self.filter}, tables "
-            f"{table_bytes}, no heap."
+            f"{table_bytes}{stack}, no heap."
         )
 
 
@@ -71,7 +76,7 @@ def measure(files: dict[str, str], flags: Sequence[str] = ()) -> Measured | None
         for file, text in files.items():
             (folder / file).write_text(text, encoding="utf-8")
         program = folder / "selftest"
-        build(command, sorted(folder.glob("*.c")), program, flags)
+        stack = _built(command, folder, program, flags)
         done = subprocess.run([program], capture_output=True, text=True, check=False)
     found = dict(line.split() for line in done.stdout.splitlines())
     return Measured(
@@ -79,8 +84,28 @@ def measure(files: dict[str, str], flags: Sequence[str] = ()) -> Measured | None
         microseconds=float(found["microseconds"]),
         state=int(found["state"]),
         filter=int(found["filter"]),
+        stack=stack,
         compiler=name_of(command),
     )
+
+
+def _built(command: Sequence[str], folder: Path, program: Path, flags: Sequence[str]) -> int | None:
+    """Compile the program; the stack that a step takes, where the compiler can tell."""
+    code = sorted(folder.glob("*.c"))
+    try:
+        build(command, code, program, [*flags, "-fstack-usage"])
+    except PrssmError:
+        build(command, code, program, flags)
+        return None
+    sizes = [
+        int(size)
+        for path in folder.glob("*prssm_model.su")
+        for place, size, _ in (line.split("\t") for line in path.read_text().splitlines())
+        # a name may have been given an ending by the compiler
+        if place.rsplit(":", 1)[-1].split(".")[0] in _STEP.split()
+    ]
+    # No function calls itself, so that a step has each of them on the stack once at most.
+    return sum(sizes) if sizes else None
 
 
 def _inputs(description: Description, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -24,7 +24,7 @@
  *     prssm_filter_init(&filter);
  *     for each step: prssm_update(&filter, u, y); prssm_filter_output(&filter, u, mean, std);
  *                    prssm_predict(&filter, u);
- *     (void)prssm_init_filtered(&state, &filter);
+ *     prssm_init_filtered(&state, &filter);
  *
  * {{ measured }}
  */
