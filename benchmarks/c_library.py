@@ -34,7 +34,7 @@ class CLibrary:
         self.outputs = len(description.outputs)
         states = description.states
         members = len(description.members)
-        size = states + (self.outputs if description.coloured else 0)
+        size = states + description.colour_states
         self.state = np.zeros(self.made.trajectories * states + 2, self.kind)
         self.filter = np.zeros(members * (size + size * size + 1), self.kind)
         self._sizes = members, size

@@ -12,6 +12,7 @@ from scipy.linalg import solve_triangular
 
 from prssm.dynamics.transition import LinearMean
 from prssm.export.description import Column, Description, FilterNoise, Member, Recognition
+from prssm.export.filter_noise import filter_noises
 from prssm.export.names import identifiers
 from prssm.export.profiles import PROFILES
 from prssm.foundation.errors import OptionError
@@ -44,14 +45,27 @@ def describe(model: Any) -> Description:
     )
 
 
-def mixture_members(mixture: Mixture, inputs: int) -> tuple[Member, ...]:
-    """The members of a mixture as plain arrays."""
+def mixture_members(mixture: Mixture, inputs: int, factors: Any = None) -> tuple[Member, ...]:
+    """The members of a mixture as plain arrays; `factors` are the noises of its filters."""
     models = jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), mixture.models)
-    count = len(models.log_output_std)
+    process_std = np.exp(models.transition.log_process_std)
+    states = process_std.shape[1]
+    noises = filter_noises(
+        np.exp(models.log_output_std),
+        models.correlation_of(np),
+        process=process_std[:, :, None] ** 2 * np.eye(states),
+        moved=np.broadcast_to(np.eye(states), (len(process_std), states, states)),
+        factors=factors,
+    )
     with double_precision():
         return tuple(
-            _member(jax.tree.map(lambda leaf, at=at: leaf[at], models), mixture.window, inputs)
-            for at in range(count)
+            _member(
+                jax.tree.map(lambda leaf, at=at: leaf[at], models),
+                mixture.window,
+                inputs,
+                noise=noise,
+            )
+            for at, noise in enumerate(noises)
         )
 
 
@@ -74,7 +88,9 @@ def _of_prssm(model: PRSSM) -> Description:
         method=model.name,
         kernel=kernel_name(gp.kernel),
         draws=model.mixture_.draws,
-        members=mixture_members(model.mixture_, len(inputs)),
+        members=mixture_members(
+            model.mixture_, len(inputs), factors=getattr(model, "noises_", None)
+        ),
         inputs=inputs,
         outputs=outputs,
         band_factor=model.calibration_.factor,
@@ -93,6 +109,14 @@ def _of_linear(model: LinearSSM) -> Description:
     inputs, outputs = _columns_of(model)
     din = order + len(inputs)
     weight, bias, factor = start.affine(system, window)
+    # The process noise of a filter is in proportion to how the states have moved in training.
+    (noise,) = filter_noises(
+        start.error_std[None],
+        start.correlation[None],
+        process=np.zeros((1, order, order)),
+        moved=(start.factor @ start.factor.T)[None],
+        factors=getattr(model, "noises_", None),
+    )
     recognition = Recognition(
         hidden_weight=np.zeros((0, weight.shape[1])),
         hidden_bias=np.zeros(0),
@@ -120,7 +144,7 @@ def _of_linear(model: LinearSSM) -> Description:
         prior_mean=start.mean,
         prior_factor=start.factor,
         recognition=recognition if window else None,
-        filter=_trained_noise(np.zeros(order), start.error_std, start.correlation),
+        filter=noise,
     )
     return Description(
         method=model.name,
@@ -157,7 +181,7 @@ def _columns_of(model: Estimator) -> tuple[tuple[Column, ...], tuple[Column, ...
     return both[:count], both[count:]
 
 
-def _member(model: Any, window: int, inputs: int) -> Member:
+def _member(model: Any, window: int, inputs: int, *, noise: FilterNoise) -> Member:
     """One `StateSpaceModel` whose leaves are NumPy arrays."""
     gp = model.transition.gp
     states = len(model.transition.log_process_std)
@@ -194,22 +218,8 @@ def _member(model: Any, window: int, inputs: int) -> Member:
         prior_mean=np.zeros(states),
         prior_factor=np.eye(states),
         recognition=_recognition(model.recognition, states) if window else None,
-        filter=_trained_noise(
-            np.exp(model.transition.log_process_std),
-            np.exp(model.log_output_std),
-            model.correlation_of(np),
-        ),
+        filter=noise,
     )
-
-
-def _trained_noise(
-    process_std: np.ndarray, output_std: np.ndarray, memory: np.ndarray
-) -> FilterNoise:
-    """Noises as training left them: white, or coloured where there is a memory."""
-    none = np.zeros_like(output_std)
-    if np.any(memory != 0.0):
-        return FilterNoise(process_std, sensor_std=none, coloured_std=output_std, memory=memory)
-    return FilterNoise(process_std, sensor_std=output_std, coloured_std=none, memory=none)
 
 
 def _whitened(inducing: Any, white: np.ndarray) -> tuple[Any, Any]:

@@ -55,14 +55,15 @@ class Recognition(_Frozen):
 class FilterNoise(_Frozen):
     """The noises with which a member is filtered; a free run has its own.
 
-    y = C xu + c + d + e with white e, and d' = memory d + noise of such a size that the deviation
-    of d stays `coloured_std`.
+    x' = f(x, u) + w and y = C xu + c + d + e with white w and e. The coloured noise d is the first
+    Dy of the states c' = colour_step c + white noise; there may be none (n = 0).
     """
 
-    process_std: np.ndarray  # (Dx,)
-    sensor_std: np.ndarray  # (Dy,) of e
-    coloured_std: np.ndarray  # (Dy,) of d
-    memory: np.ndarray  # (Dy,)
+    process: np.ndarray  # (Dx, Dx) covariance of w beside what the GP does not know
+    sensor_var: np.ndarray  # (Dy,) of e
+    colour_step: np.ndarray  # (n, n)
+    colour_noise: np.ndarray  # (n, n) covariance that a step adds
+    colour_first: np.ndarray  # (n, n) covariance at the start
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,9 +133,9 @@ class Description(_Frozen):
         return self.members[0].zeta.shape[1]
 
     @property
-    def coloured(self) -> bool:
-        """Whether a filter has the sensors' noise in its state."""
-        return any(member.filter.coloured_std.any() for member in self.members)
+    def colour_states(self) -> int:
+        """How many states of a filter are the sensors' coloured noise."""
+        return len(self.members[0].filter.colour_step)
 
     @property
     def weight(self) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from prssm.export.description import Description, Member
 from prssm.export.profiles import SLOPES
@@ -30,7 +31,6 @@ class Filter:
 
 
 MEMORY = 0.98  # of a member's record, after one more measurement
-LEAST_SENSOR_VAR = 1e-12  # keeps the filter of a noise-free sensor regular
 
 
 def start(
@@ -40,7 +40,10 @@ def start(
     none = np.zeros((0, len(description.inputs)))
     firsts = first_states(description, none if u is None else u, y)
     beliefs = [
-        _whole(description, member, mean, factor @ factor.T)
+        Belief(
+            np.append(mean, np.zeros(description.colour_states)),
+            block_diag(factor @ factor.T, member.filter.colour_first),
+        )
         for member, (mean, factor) in zip(description.members, firsts, strict=True)
     ]
     count = len(beliefs)
@@ -74,19 +77,16 @@ def predict(description: Description, now: Filter, u: np.ndarray) -> Filter:
     for member, belief in zip(description.members, now.beliefs, strict=True):
         x = belief.mean[:states]
         noise = member.filter
-        xu = np.concatenate([x, scaled])[:, None]
-        k = covariances(description, member, xu)
-        v = variance(description, member, k, every=True)[:, 0] - member.process_std**2
+        xu = np.concatenate([x, scaled])
+        k = covariances(description, member, xu[:, None])
+        unknown = variance(description, member, k, every=True)[:, 0] - member.process_std**2
         moved = step(
             description, member, x[:, None], scaled, weights=member.alpha[..., None], eps=None
         )
-        F = np.diag(np.concatenate([np.zeros(states), noise.memory])[: len(belief.mean)])
-        F[:states, :states] = slope(description, member, xu[:, 0])
-        fresh = noise.coloured_std**2 * (1.0 - noise.memory**2)
-        Q = np.concatenate([v + noise.process_std**2, fresh])[: len(belief.mean)]
-        memory = noise.memory[: len(belief.mean) - states]
-        mean = np.concatenate([moved[:, 0], memory * belief.mean[states:]])
-        beliefs.append(Belief(mean, F @ belief.covariance @ F.T + np.diag(Q)))
+        F = block_diag(slope(description, member, xu), noise.colour_step)
+        Q = block_diag(np.diag(unknown) + noise.process, noise.colour_noise)
+        mean = np.concatenate([moved[:, 0], noise.colour_step @ belief.mean[states:]])
+        beliefs.append(Belief(mean, F @ belief.covariance @ F.T + Q))
     return Filter(tuple(beliefs), now.log_weight)
 
 
@@ -116,19 +116,6 @@ def slope(description: Description, member: Member, xu: np.ndarray) -> np.ndarra
     return whole[:, :states]
 
 
-def _whole(
-    description: Description, member: Member, mean: np.ndarray, covariance: np.ndarray
-) -> Belief:
-    """With the coloured noise behind the state, where there is any."""
-    if not description.coloured:
-        return Belief(mean, covariance)
-    states = description.states
-    size = states + len(description.outputs)
-    whole = np.diag(np.concatenate([np.zeros(states), member.filter.coloured_std**2]))
-    whole[:states, :states] = covariance
-    return Belief(np.concatenate([mean, np.zeros(size - states)]), whole)
-
-
 def _seen(
     description: Description, member: Member, belief: Belief, u: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -136,8 +123,6 @@ def _seen(
     states = description.states
     x = belief.mean[:states]
     value = emit(member, x[:, None], description.scaled_inputs(u))[:, 0]
-    C = member.emission_weight[:, :states]
-    if description.coloured:
-        value = value + belief.mean[states:]
-        C = np.concatenate([C, np.eye(len(C))], axis=1)
-    return value, C, np.diag(member.filter.sensor_std**2 + LEAST_SENSOR_VAR)
+    colour = np.eye(len(value), description.colour_states)
+    C = np.concatenate([member.emission_weight[:, :states], colour], axis=1)
+    return value + colour @ belief.mean[states:], C, np.diag(member.filter.sensor_var)

@@ -116,9 +116,8 @@ def _sizes(description: Description) -> dict[str, Any]:
         "lanes": LANES,
         "window": description.window,
         "hidden": 0 if recognition is None else len(recognition.hidden_bias),
-        "coloured": description.coloured,
-        "filter_states": description.states
-        + (len(description.outputs) if description.coloured else 0),
+        "coloured": description.colour_states > 0,
+        "filter_states": description.states + description.colour_states,
         "step_size": repr(description.step_size),
         "dt_known": description.dt is not None,
     }

@@ -4,8 +4,8 @@ import numpy as np
 
 from prssm.export.description import Description, Member
 from prssm.export.draws import Draws
+from prssm.export.filter_noise import LEAST_SENSOR_VAR
 from prssm.export.reference import drawn_weights
-from prssm.export.reference_filter import LEAST_SENSOR_VAR
 
 LANES = 4  # inducing points that are computed with at once, and fill up whole lanes
 # Squared distances are multiplied by these, so that exp(-q), or r = sqrt(q), is all that is left.
@@ -87,12 +87,13 @@ def _filter(description: Description, precision: str) -> dict[str, np.ndarray]:
     noises = [member.filter for member in description.members]
     least = _LEAST_SENSOR_VAR[precision]
     found = {
-        "FILTER_PROCESS_VAR": np.stack([noise.process_std**2 for noise in noises]),
-        "SENSOR_VAR": np.stack([noise.sensor_std**2 + least for noise in noises]),
+        "FILTER_PROCESS": np.stack([noise.process for noise in noises]),
+        "SENSOR_VAR": np.stack([np.maximum(noise.sensor_var, least) for noise in noises]),
     }
-    if description.coloured:
-        found["COLOURED_VAR"] = np.stack([noise.coloured_std**2 for noise in noises])
-        found["COLOUR_MEMORY"] = np.stack([noise.memory for noise in noises])
+    if description.colour_states:
+        found["COLOUR_STEP"] = np.stack([noise.colour_step for noise in noises])
+        found["COLOUR_NOISE"] = np.stack([noise.colour_noise for noise in noises])
+        found["COLOUR_FIRST"] = np.stack([noise.colour_first for noise in noises])
     return found
 
 

@@ -8,12 +8,12 @@ static void believe(prssm_filter *filter, int member, const prssm_real *mean, co
             if ((d < DX) && (i < DX)) {
                 filter->covariance[member][d][i] = dot(factor + d * DX, factor + i * DX, DX);
             }
-        }
 {% if coloured %}
-        if (d >= DX) {
-            filter->covariance[member][d][d] = COLOURED_VAR[member][d - DX];
-        }
+            if ((d >= DX) && (i >= DX)) {
+                filter->covariance[member][d][i] = COLOUR_FIRST[member][d - DX][i - DX];
+            }
 {% endif %}
+        }
     }
     filter->log_weight[member] = -{{ log }}(REAL(MEMBERS));
 }
@@ -139,7 +139,7 @@ int prssm_update(prssm_filter *filter, const prssm_real *u, const prssm_real *y)
     return PRSSM_OK;
 }
 
-/* Variance that a step adds to each state. */
+/* Variance that a step adds to each state: what is not known of the function. */
 static void step_variance(int member, const prssm_real *xu, prssm_real variance[DX])
 {
 {% if points %}
@@ -149,15 +149,61 @@ static void step_variance(int member, const prssm_real *xu, prssm_real variance[
     for (int kernel = 0; kernel < KERNELS; ++kernel) {
         const prssm_real base = unsaid(member, kernel, e + kernel * POINTS, a);
         for (int d = kernel; d < DX; d += KERNELS) {
-            variance[d] = base + unknown(member, d, a) + FILTER_PROCESS_VAR[member][d];
+            variance[d] = base + unknown(member, d, a);
         }
     }
 {% else %}
+    (void)member;
     (void)xu;
     for (int d = 0; d < DX; ++d) {
-        variance[d] = FILTER_PROCESS_VAR[member][d];
+        variance[d] = REAL(0);
     }
 {% endif %}
+}
+
+/* The derivatives of a step by the filter's state. */
+static void whole_slope(int member, prssm_real latent[DX][DX], prssm_real whole[NF][NF])
+{
+    for (int i = 0; i < NF; ++i) {
+        for (int j = 0; j < NF; ++j) {
+            whole[i][j] = ((i < DX) && (j < DX)) ? latent[i % DX][j % DX] : REAL(0);
+{% if coloured %}
+            if ((i >= DX) && (j >= DX)) {
+                whole[i][j] = COLOUR_STEP[member][i - DX][j - DX];
+            }
+{% endif %}
+        }
+    }
+{% if not coloured %}
+    (void)member;
+{% endif %}
+}
+
+/* The covariance F P F' + Q. */
+static void widen(prssm_filter *filter, int member, prssm_real slope[NF][NF], const prssm_real *variance)
+{
+    prssm_real half[NF][NF]; /* F P, P is symmetric */
+    for (int i = 0; i < NF; ++i) {
+        for (int j = 0; j < NF; ++j) {
+            half[i][j] = dot(slope[i], filter->covariance[member][j], NF);
+        }
+    }
+    for (int i = 0; i < NF; ++i) {
+        for (int j = 0; j < NF; ++j) {
+            filter->covariance[member][i][j] = dot(half[i], slope[j], NF);
+            if ((i < DX) && (j < DX)) {
+                filter->covariance[member][i][j] += FILTER_PROCESS[member][i][j];
+            }
+{% if coloured %}
+            if ((i >= DX) && (j >= DX)) {
+                filter->covariance[member][i][j] += COLOUR_NOISE[member][i - DX][j - DX];
+            }
+{% endif %}
+        }
+        if (i < DX) {
+            filter->covariance[member][i][i] += variance[i];
+        }
+    }
 }
 
 int prssm_predict(prssm_filter *filter, const prssm_real *u)
@@ -169,47 +215,21 @@ int prssm_predict(prssm_filter *filter, const prssm_real *u)
     scale_input(u, scaled);
     for (int member = 0; member < MEMBERS; ++member) {
         prssm_real xu[DIN];
-        prssm_real slope[DX][DX];
+        prssm_real next[NF];
+        prssm_real latent[DX][DX];
+        prssm_real slope[NF][NF];
         prssm_real variance[DX];
-        prssm_real half[NF][NF]; /* F P, where F is the derivative of the step */
         join(filter->mean[member], scaled, xu);
-        linearise(member, xu, filter->mean[member], slope);
+        linearise(member, xu, next, latent);
         step_variance(member, xu, variance);
-        for (int i = 0; i < NF; ++i) {
-            for (int j = 0; j < NF; ++j) {
-                half[i][j] = REAL(0);
-                if (i < DX) {
-                    for (int l = 0; l < DX; ++l) {
-                        half[i][j] += slope[i][l] * filter->covariance[member][l][j];
-                    }
-                }
-{% if coloured %}
-                if (i >= DX) {
-                    half[i][j] = COLOUR_MEMORY[member][i - DX] * filter->covariance[member][i][j];
-                }
-{% endif %}
-            }
+        whole_slope(member, latent, slope);
+        for (int i = DX; i < NF; ++i) {
+            next[i] = dot(slope[i], filter->mean[member], NF);
         }
         for (int i = 0; i < NF; ++i) {
-            for (int j = 0; j < NF; ++j) {
-                filter->covariance[member][i][j] = (j < DX) ? dot(slope[(j < DX) ? j : 0], half[i], DX) : REAL(0);
-{% if coloured %}
-                if (j >= DX) {
-                    filter->covariance[member][i][j] = COLOUR_MEMORY[member][j - DX] * half[i][j];
-                }
-{% endif %}
-            }
+            filter->mean[member][i] = next[i];
         }
-        for (int i = 0; i < DX; ++i) {
-            filter->covariance[member][i][i] += variance[i];
-        }
-{% if coloured %}
-        for (int d = 0; d < DY; ++d) {
-            const prssm_real memory = COLOUR_MEMORY[member][d];
-            filter->mean[member][DX + d] *= memory;
-            filter->covariance[member][DX + d][DX + d] += COLOURED_VAR[member][d] * (REAL(1) - memory * memory);
-        }
-{% endif %}
+        widen(filter, member, slope, variance);
     }
     return PRSSM_OK;
 }
