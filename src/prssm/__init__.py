@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from prssm.data.stream.convert import convert
     from prssm.data.stream.stream import Stream
     from prssm.evaluation.search.search import search
+    from prssm.export.targets import export
     from prssm.foundation.errors import (
         DataError,
         MissingExtraError,
@@ -74,6 +75,7 @@ __all__ = [
     "__version__",
     "convert",
     "datasets",
+    "export",
     "load",
     "read",
     "search",
@@ -108,6 +110,7 @@ _HOMES = {
     "TrainingInterrupted": _ERRORS,
     "convert": "prssm.data.stream.convert",
     "datasets": "prssm.data.sets.catalogue",
+    "export": "prssm.export.targets",
     "load": "prssm.models.files",
     "read": "prssm.data.io.files",
     "search": "prssm.evaluation.search.search",

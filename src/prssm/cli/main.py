@@ -16,6 +16,7 @@ from prssm.cli.commands.benchmark import benchmark
 from prssm.cli.commands.convert import convert
 from prssm.cli.commands.datasets import datasets
 from prssm.cli.commands.demo import demo
+from prssm.cli.commands.export import export
 from prssm.cli.commands.filter import filter_
 from prssm.cli.commands.fit import fit
 from prssm.cli.commands.info import info
@@ -49,6 +50,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "filter": filter_,
     "predict": predict,
     "score": score,
+    "export": export,
     "search": search,
     "datasets": datasets,
     "methods": methods,
