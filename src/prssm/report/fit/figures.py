@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from prssm.evaluation.comparison import Run
 from prssm.prediction.plot import MEASURED, PREDICTED, plot_output
@@ -170,7 +171,7 @@ def _bars(ax: Axes, values: np.ndarray, band: np.ndarray, first: int) -> None:
     beyond = np.abs(values) > band
     ax.bar(lag, values, width=0.55, color=np.where(beyond, PREDICTED, MEASURED))
     ax.axhline(0.0, color=QUIET, lw=0.8)
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlim(-0.7, lag[-1] + 0.7)
     reach = 1.15 * max(float(np.abs(values).max()), float(band.max()))
     bottom, top = ax.get_ylim()
