@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         PrssmWarning,
         TrainingError,
         TrainingInterrupted,
+        WriteError,
     )
     from prssm.models.constant import Constant
     from prssm.models.files import load
@@ -65,6 +66,7 @@ __all__ = [
     "Stream",
     "TrainingError",
     "TrainingInterrupted",
+    "WriteError",
     "__version__",
     "convert",
     "datasets",
@@ -97,6 +99,7 @@ _HOMES = {
     "Stream": "prssm.data.stream.stream",
     "TrainingError": _ERRORS,
     "TrainingInterrupted": _ERRORS,
+    "WriteError": _ERRORS,
     "convert": "prssm.data.stream.convert",
     "datasets": "prssm.data.sets.catalogue",
     "load": "prssm.models.files",

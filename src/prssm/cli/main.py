@@ -22,8 +22,14 @@ from prssm.cli.commands.methods import methods
 from prssm.cli.commands.score import score
 from prssm.cli.commands.search import search
 from prssm.cli.commands.simulate import simulate
-from prssm.cli.signals import SIGTERM_CODE, sigterm_interrupts, terminated
-from prssm.cli.terminal import explained, note
+from prssm.cli.signals import (
+    SIGTERM_CODE,
+    end,
+    sigterm_interrupts,
+    stoppable_program,
+    terminated,
+)
+from prssm.cli.terminal import explained, note, warnings_as_notes
 from prssm.foundation.errors import PrssmError
 from prssm.foundation.version import __version__
 
@@ -49,13 +55,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Errors become one line on standard error, unless --debug.
     """
-    if argv is None:  # a process of its own: whoever passes words keeps their environment
+    is_program = argv is None  # whoever passes words keeps their environment and their Ctrl-C
+    if is_program:
         compiled_code.keep()
     words = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]
     try:
-        with sigterm_interrupts():
+        stops = stoppable_program() if is_program else sigterm_interrupts()
+        with stops, warnings_as_notes():
             app(words, exit_on_error=False, print_error=False, result_action="return_value")
             sys.stdout.flush()
         return 0
@@ -69,6 +77,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if (watch := sys.modules.get("prssm.training.distributed.watch")) is not None:
             # one of several processes ends at once, and the others hear why
             watch.leave(line, code)
+        if is_program and isinstance(error, KeyboardInterrupt):
+            sys.stdout.flush()
+            end(line, code)
         note(line)
         return code
 
@@ -91,4 +102,6 @@ def outcome(error: BaseException) -> tuple[str, int]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from prssm.cli.entry import main as program
+
+    sys.exit(program())

@@ -5,11 +5,16 @@ Parse errors in one line, notes on standard error, the progress bar or none.
 
 import difflib
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, cast
 
 from cyclopts import CycloptsError, MissingArgumentError
 
 from prssm.cli.search_settings import SEARCH_WORDS
 from prssm.cli.settings import FIT_WORDS
+from prssm.foundation.errors import PrssmWarning
 
 
 def explained(error: CycloptsError) -> str:
@@ -34,6 +39,22 @@ def note(text: str) -> None:
     Results on standard output stay clean.
     """
     print(f"prssm: {' '.join(text.split())}", file=sys.stderr)
+
+
+@contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """While inside, our own warnings are notes of one line; those of others look as ever."""
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, PrssmWarning):
+                note(str(message))
+            else:
+                usual(message, category, *place, **more)
+
+        warnings.showwarning = cast(Any, show)
+        yield
 
 
 def wants_progress(quiet: bool) -> bool:

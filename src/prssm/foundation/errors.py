@@ -23,6 +23,10 @@ class ModelFileError(PrssmError, ValueError):
     """A model or checkpoint file that is truncated, foreign or of another version."""
 
 
+class WriteError(PrssmError, OSError):
+    """A file that cannot be written, as on a full disk; an old file of that name is intact."""
+
+
 class NotFittedError(PrssmError, AttributeError):
     """A method that needs a fitted model was called before `fit`."""
 

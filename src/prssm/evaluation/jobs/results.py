@@ -9,8 +9,7 @@ tried again) the last one counts.
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,6 +18,7 @@ import numpy as np
 from prssm.evaluation.jobs.job_record import OK, SCHEMA_VERSION, finite, key_of
 from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import DataError
+from prssm.foundation.locks import locked
 
 FILE_NAME = "experiments.jsonl"
 ARRAYS_FOLDER = "arrays"
@@ -50,7 +50,7 @@ class Results:
         """
         line = json.dumps(record, allow_nan=False).encode() + b"\n"
         self.folder.mkdir(parents=True, exist_ok=True)
-        with _locked(self.path.with_suffix(".lock")), self.path.open("a+b") as stream:
+        with locked(self.path.with_suffix(".lock")), self.path.open("a+b") as stream:
             self._read_new_lines(stream)
             known = self.records.get(record["key"])
             if known is not None and known["outcome"] == OK:
@@ -136,22 +136,3 @@ class Results:
                 f"{where}: {missing[0]!r} is missing or not a text; use another --out folder"
             )
         return record
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Holds the folder's lock in the block, among all programs of this machine.
-
-    The lock ends with its process.
-    """
-    with path.open("a") as stream:
-        if os.name == "nt":
-            import msvcrt
-
-            # The module is empty to a checker on another system.
-            msvcrt.locking(stream.fileno(), msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
-        else:
-            import fcntl
-
-            fcntl.flock(stream, fcntl.LOCK_EX)
-        yield  # closing the file gives the lock back
