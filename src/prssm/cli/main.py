@@ -30,7 +30,7 @@ from prssm.cli.signals import (
     terminated,
 )
 from prssm.cli.terminal import explained, note, warnings_as_notes
-from prssm.foundation.errors import PrssmError
+from prssm.foundation.errors import PrssmError, shortened
 from prssm.foundation.version import __version__
 
 USER_ERROR = 2
@@ -74,6 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             traceback.print_exc()
         line, code = outcome(error)
+        line = shortened(line)
         if (watch := sys.modules.get("prssm.training.distributed.watch")) is not None:
             # one of several processes ends at once, and the others hear why
             watch.leave(line, code)
@@ -92,8 +93,10 @@ def outcome(error: BaseException) -> tuple[str, int]:
         return explained(error), USER_ERROR
     if isinstance(error, PrssmError):
         return str(error), USER_ERROR
-    if isinstance(error, OSError) and error.filename:
-        return f"{error.filename}: {error.strerror}", USER_ERROR
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'a file or stream'}: {error.strerror}", USER_ERROR
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this; try fewer rows or samples", USER_ERROR
     return (
         f"this is a bug, please report it: {type(error).__name__}: {error}; --debug shows where it "
         "arose",

@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
 from cyclopts import CycloptsError, MissingArgumentError
 
@@ -43,17 +43,28 @@ def note(text: str) -> None:
 
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
-    """While inside, our own warnings are notes of one line; those of others look as ever."""
+    """While inside, a warning of this package is a line for the person, each said once."""
+    said: set[str] = set()
     with warnings.catch_warnings():
-        usual = warnings.showwarning
+        show = warnings.showwarning
 
-        def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
-            if issubclass(category, PrssmWarning):
-                note(str(message))
-            else:
-                usual(message, category, *place, **more)
+        def tell(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if not issubclass(category, PrssmWarning):
+                show(message, category, *where, **more)
+            elif str(message) not in said:
+                said.add(str(message))
+                note(f"caution: {message}")
 
-        warnings.showwarning = cast(Any, show)
+        warnings.showwarning = tell
+        warnings.simplefilter("always", PrssmWarning)
+        yield
+
+
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """While inside, warnings of this package are not shown: of many runs they are too many."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrssmWarning)
         yield
 
 

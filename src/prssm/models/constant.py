@@ -8,6 +8,7 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.foundation.options import Options, option
 from prssm.models.estimator import Estimator, Simulated
+from prssm.models.stored_arrays import check
 from prssm.training.session import Session
 
 
@@ -44,5 +45,6 @@ class Constant(Estimator):
         return {}, {"mean": self.mean_, "std": self.std_}
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        check(arrays, {"mean": ("y",), "std": ("y",)}, y=len(self.output_names_))
         self.mean_ = arrays["mean"]
         self.std_ = arrays["std"]

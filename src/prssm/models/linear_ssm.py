@@ -16,6 +16,7 @@ from prssm.linear.order import Judged, best, judge_orders, largest_order, parame
 from prssm.linear.output_error import identify, measured
 from prssm.linear.system import MAX_RADIUS, LinearSystem
 from prssm.models.estimator import Estimator, Simulated
+from prssm.models.stored_arrays import Shape, check
 from prssm.training.session import Session
 
 
@@ -45,6 +46,19 @@ class LinearConfig(Options):
         4, "random perturbations of the best that are refined in the final fit", minimum=0
     )
     seed: int = option(0, "seed of the random starts", minimum=0)
+
+
+_STORED: dict[str, Shape] = {
+    "system.A": ("x", "x"),
+    "system.B": ("x", "u"),
+    "system.C": ("y", "x"),
+    "system.D": ("y", "u"),
+    "system.offset": ("y",),
+    "start.mean": ("x",),
+    "start.factor": ("x", "x"),
+    "start.error_std": ("y",),
+    "start.correlation": ("y",),
+}
 
 
 class LinearSSM(Estimator):
@@ -162,6 +176,7 @@ class LinearSSM(Estimator):
         return {"order": self.order_}, system | start
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        check(arrays, _STORED, u=len(self.input_names_), y=len(self.output_names_))
         system = LinearSystem(
             **{field.name: arrays[f"system.{field.name}"] for field in fields(LinearSystem)}
         )
