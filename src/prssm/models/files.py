@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from prssm.data.record import LONGEST_STEP
 from prssm.data.scaling import Scaler
 from prssm.foundation import storage
 from prssm.foundation.errors import ModelFileError, OptionError
@@ -97,7 +98,7 @@ def _check_header(header: dict[str, Any]) -> None:
             raise ModelFileError(f"{name}: expected names and values, got {header[name]!r}")
     dt = header["dt"]
     is_number = isinstance(dt, int | float) and not isinstance(dt, bool)
-    if dt is not None and not (is_number and 0.0 < dt < np.inf):
+    if dt is not None and not (is_number and 0.0 < dt < LONGEST_STEP):
         raise ModelFileError(f"dt: expected a number of seconds above 0 or nothing, got {dt!r}")
     whole_number({"stride": 1, **header}, "stride", least=1, most=_MOST_ROWS)
 

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import numpy as np
-
+from prssm.data.record import LONGEST_STEP
 from prssm.foundation.errors import DataError
 
 _NUMBER = int | float
@@ -18,7 +17,7 @@ def check_index(index: Any) -> None:
     if not index["outputs"]:
         raise DataError("outputs: expected at least one name, got none")
     dt = _of(index, "dt")
-    if dt is not None and not (_is_number(dt) and 0.0 < dt < np.inf):
+    if dt is not None and not (_is_number(dt) and 0.0 < dt < LONGEST_STEP):
         raise DataError(f"dt: expected a number of seconds above 0 or nothing, got {dt!r}")
     lengths = _of(index, "lengths")
     if not isinstance(lengths, list) or len(lengths) != len(index["names"]) or not lengths:
