@@ -2,21 +2,23 @@
 
 import argparse
 import sys
+import tempfile
 import time
 from itertools import islice
+from pathlib import Path
 
 from hunt import inputs
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="hunt", description=__doc__)
-    parser.add_argument("what", choices=("inputs", "kills", "disk", "crowd", "all"))
+    parser.add_argument("what", choices=(*PARTS, "all"))
     parser.add_argument("--cases", type=int, default=2000, help="damaged inputs in all")
     parser.add_argument("--count", type=int, default=30, help="kills and signals in all")
     parser.add_argument("--seed", type=int, default=0, help="the first of the seeds")
     parser.add_argument("--only", help="one reader, or one kind of kill")
     words = parser.parse_args()
-    parts = ("inputs", "disk", "crowd", "kills") if words.what == "all" else (words.what,)
+    parts = list(PARTS) if words.what == "all" else [words.what]
     return max(PARTS[part](words) for part in parts)
 
 
@@ -52,9 +54,35 @@ def kills(words: argparse.Namespace) -> int:
         print(f"{name:<12}{count:>5} kills and signals")
     print(
         f"{sum(tally.counts.values())} in all, {tally.chains} results compared, in "
-        f"{time.monotonic() - begun:.0f} s; the slowest answer to a signal took {tally.slowest:.1f} s"
+        f"{time.monotonic() - begun:.0f} s; a signal was answered within {tally.slowest:.1f} s"
     )
     return _told(tally.violations)
+
+
+def starts(words: argparse.Namespace) -> int:
+    from hunt.starts import hunt_starts
+
+    tally = hunt_starts(words.count, words.seed)
+    print(f"{tally.ended} programs stopped, {tally.before} before their first line")
+    return _told(tally.violations)
+
+
+def disk(words: argparse.Namespace) -> int:
+    from hunt.disk import WRITERS, hunt_disk
+
+    with tempfile.TemporaryDirectory() as folder:
+        violations = hunt_disk(Path(folder))
+    print(f"{len(WRITERS)} writers on a full disk")
+    return _told(violations)
+
+
+def crowd(words: argparse.Namespace) -> int:
+    from hunt.crowd import CROWD, hunt_crowd
+
+    with tempfile.TemporaryDirectory() as folder:
+        violations = hunt_crowd(Path(folder))
+    print(f"{len(CROWD)} scenes: {', '.join(scene.__name__ for scene in CROWD)}")
+    return _told(violations)
 
 
 def _told(violations: list[str]) -> int:
@@ -64,7 +92,7 @@ def _told(violations: list[str]) -> int:
     return int(bool(violations))
 
 
-PARTS = {"inputs": damaged_inputs, "kills": kills}
+PARTS = {"inputs": damaged_inputs, "disk": disk, "crowd": crowd, "kills": kills, "starts": starts}
 
 if __name__ == "__main__":
     sys.exit(main())

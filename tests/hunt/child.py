@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from hunt import samples
 from hunt.corpus import CORPUS
 from hunt.readers import READERS
-
 from prssm.foundation.errors import LONGEST, PrssmError
 
 MEMORY_GB = 2.0

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from hunt import samples
 
 import prssm
+from hunt import samples
 from prssm.data.io.files import read
 from prssm.data.stream.convert import convert
 from prssm.data.stream.stream import Stream
@@ -35,9 +35,10 @@ def refused(what: Callable[[], object], word: str = "") -> None:
     try:
         what()
     except PrssmError as error:
-        assert word in str(error), f"expected a word of {word!r}, got {error}"
-        return
-    raise AssertionError("it was taken")
+        said = str(error)
+    else:
+        raise AssertionError("it was taken")
+    assert word in said, f"expected a word of {word!r}, got {said}"
 
 
 @case
@@ -97,6 +98,17 @@ def nan_parameters_of_a_model(folder: Path) -> None:
     arrays["learnt.system.A"] = arrays["learnt.system.A"] * np.nan
     storage.write(path, "model", header, arrays)
     refused(lambda: prssm.load(path), "not finite")
+
+
+@case
+def errors_of_a_model_that_are_correlated_by_more_than_one(folder: Path) -> None:
+    """Ended in a LinAlgError when it was run."""
+    path = folder / "correlated.prssm"
+    path.write_bytes(samples.models(folder)["linear"])
+    header, arrays = storage.read(path, "model")
+    arrays["learnt.start.correlation"] = np.array([1e300])
+    storage.write(path, "model", header, arrays)
+    refused(lambda: prssm.load(path), "correlated")
 
 
 @case

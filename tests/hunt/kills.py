@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from hunt import samples
 from hunt.inputs import TESTS
-
 from prssm.data.io.files import write_record
 from prssm.foundation import storage
 
@@ -240,3 +240,4 @@ class _Scene:
     def _violation(self, words: str, folder: Path) -> None:
         said = (folder / "said.txt").read_text()[-300:] if (folder / "said.txt").exists() else ""
         self.tally.violations.append(f"{self.name}: {words} | {said!r}")
+        print("VIOLATION", self.tally.violations[-1], flush=True)  # a long hunt tells it at once

@@ -11,6 +11,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from safetensors.numpy import load as parse_arrays
+from safetensors.numpy import save as format_arrays
+
+import prssm
 from hunt import samples
 from hunt.mutations import (
     ODD_TEXTS,
@@ -23,10 +27,6 @@ from hunt.mutations import (
     damaged_zip,
     pick,
 )
-from safetensors.numpy import load as parse_arrays
-from safetensors.numpy import save as format_arrays
-
-import prssm
 from prssm.cli.main import main
 from prssm.cli.merging import merge
 from prssm.cli.settings import FitWords, fit_settings

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from prssm.data.record import Record
+from prssm.foundation.errors import ModelFileError, TrainingError
 from prssm.foundation.options import Options, option
 from prssm.linear.first_state import InitialState
 from prssm.linear.order import Judged, best, judge_orders, largest_order, parameters
@@ -80,6 +81,16 @@ class LinearSSM(Estimator):
         return self.config.warmup * self.stride_
 
     def _fit(self, records: list[Record], session: Session) -> None:
+        try:
+            self._identify(records, session)
+        except np.linalg.LinAlgError as error:
+            rows = sum(map(len, records))
+            raise TrainingError(
+                f"no linear model could be computed from {rows} rows ({error}); try a smaller "
+                "order, or more data"
+            ) from None
+
+    def _identify(self, records: list[Record], session: Session) -> None:
         order, _, held_out = self._choose(records, session)
         options = self.config
         max_radius = held_out.max_radius if held_out else MAX_RADIUS
@@ -183,6 +194,8 @@ class LinearSSM(Estimator):
         start = InitialState(
             **{field.name: arrays[f"start.{field.name}"] for field in fields(InitialState)}
         )
+        if not (np.abs(start.correlation) < 1.0).all():
+            raise ModelFileError("errors of the model are correlated by 1 or more")
         self._set(system, start)
 
 

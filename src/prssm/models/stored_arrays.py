@@ -33,6 +33,13 @@ def check(arrays: Mapping[str, np.ndarray], shapes: Mapping[str, Shape], **known
             raise ModelFileError(
                 f"the array {name!r} has shape {found}, expected {words} = {expected}"
             )
+        if _is_deviation(name) and not (arrays[name] >= 0.0).all():
+            raise ModelFileError(f"the array {name!r} holds a deviation below 0")
+
+
+def _is_deviation(name: str) -> bool:
+    last = name.rpartition(".")[2]
+    return last.endswith("std") and not last.startswith("log_")
 
 
 def check_numbers(arrays: Mapping[str, np.ndarray], but: str = "") -> None:

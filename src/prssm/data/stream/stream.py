@@ -105,7 +105,9 @@ class Stream:
 
     def scaler(self, normalise: bool = True) -> Scaler:
         """As fitted on all rows."""
-        mean, std = (np.asarray(self.statistics[name], dtype=np.float64) for name in ("mean", "std"))
+        mean, std = (
+            np.asarray(self.statistics[name], dtype=np.float64) for name in ("mean", "std")
+        )
         if not normalise:
             mean = np.zeros_like(mean)
             std = np.ones_like(std)
