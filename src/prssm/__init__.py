@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         PrssmWarning,
         TrainingError,
         TrainingInterrupted,
+        WriteError,
     )
     from prssm.inference.observer import Observer
     from prssm.models.constant import Constant
@@ -72,6 +73,7 @@ __all__ = [
     "Stream",
     "TrainingError",
     "TrainingInterrupted",
+    "WriteError",
     "__version__",
     "convert",
     "datasets",
@@ -108,6 +110,7 @@ _HOMES = {
     "Stream": "prssm.data.stream.stream",
     "TrainingError": _ERRORS,
     "TrainingInterrupted": _ERRORS,
+    "WriteError": _ERRORS,
     "convert": "prssm.data.stream.convert",
     "datasets": "prssm.data.sets.catalogue",
     "export": "prssm.export.targets",
