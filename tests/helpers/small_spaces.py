@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from prssm.inference.linear_space import LinearSpace, Noises
+from prssm.inference.spaces.linear_space import LinearSpace, Noises
 from prssm.inference.state_space import Belief, Local, StateSpace
 from prssm.linear.system import LinearSystem
 

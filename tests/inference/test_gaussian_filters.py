@@ -8,10 +8,10 @@ from scipy.stats import chi2, kstest, multivariate_normal
 from small_spaces import NOISES, Bend, joint, linear_space, measurements, simulated
 
 from prssm.foundation.errors import OptionError
-from prssm.inference import extended, unscented
 from prssm.inference.filtering import RULES, ahead, filter_rows, rule_of
+from prssm.inference.gaussian import extended, unscented
 from prssm.inference.mixing import mixed
-from prssm.inference.particle_filter import particle_filter
+from prssm.inference.particles.bootstrap import particle_filter
 from prssm.inference.smoother import smooth
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}

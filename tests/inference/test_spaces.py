@@ -12,8 +12,8 @@ from prssm.foundation.precision import double_precision
 from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import KERNELS, SquaredExponential
 from prssm.gp.spectral import BoxBasis
-from prssm.inference.coloured import Coloured
 from prssm.inference.noise_search import NoiseFactors
+from prssm.inference.spaces.coloured import Coloured
 from prssm.inference.state_space import windows
 from prssm.models.narx.free_run import Window, step_mean
 from prssm.models.narx.space import NarxSpace

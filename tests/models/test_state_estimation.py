@@ -7,8 +7,8 @@ from small_spaces import linear_space, simulated
 import prssm
 from prssm.foundation.errors import DataError, NotFittedError, OptionError
 from prssm.inference.filtering import filter_rows
-from prssm.inference.linear_space import Noises
 from prssm.inference.noise_search import NoiseFactors, log_likelihoods, most_likely
+from prssm.inference.spaces.linear_space import Noises
 from prssm.models.prssm.filtering.noises import trained_noises
 
 PROCESS_STD = 0.3

@@ -13,10 +13,10 @@ import numpy as np
 from jaxtyping import Float
 
 from prssm.foundation.errors import OptionError, did_you_mean
-from prssm.inference import extended, unscented
+from prssm.inference.gaussian import extended, unscented
+from prssm.inference.gaussian.update import Predicted, Seen
 from prssm.inference.mixing import weighed
 from prssm.inference.state_space import Array, Belief, StateSpace, windows
-from prssm.inference.update import Predicted, Seen
 
 # The Gaussian filters by the names that users give; each has `predict`, `predict_output`, `update`.
 RULES: dict[str, ModuleType] = {"extended": extended, "unscented": unscented}

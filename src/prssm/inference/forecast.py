@@ -5,7 +5,7 @@ from types import ModuleType
 import numpy as np
 from jaxtyping import Float
 
-from prssm.inference import extended
+from prssm.inference.gaussian import extended
 from prssm.inference.mixing import mixed
 from prssm.inference.state_space import Array, Belief, StateSpace, root
 

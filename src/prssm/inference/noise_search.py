@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from jaxtyping import Float
 
-from prssm.inference import extended
+from prssm.inference.gaussian import extended
 from prssm.inference.state_space import Array, Belief, StateSpace, windows
 
 CANDIDATES = 11  # that a likelihood is asked for at once
@@ -40,7 +40,7 @@ class NoiseFactors:
 
     process: deviation that the state gains in a step beside its own noise, in the state's units.
     sensor: white noise relative to the trained deviation of the sensors. coloured: noise with a
-    memory, relative to it too. memory and second: its poles (`inference.coloured`); a memory of
+    memory, relative to it too. memory and second: its poles (`spaces/coloured.py`); a memory of
     None is the trained one.
     """
 

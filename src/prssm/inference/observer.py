@@ -26,9 +26,9 @@ from prssm.data.scaling import Scaler
 from prssm.foundation import storage
 from prssm.foundation.errors import DataError, ModelFileError, OptionError
 from prssm.foundation.fingerprint import fingerprint
-from prssm.inference import extended
 from prssm.inference.filtering import rows_from
 from prssm.inference.forecast import drawn, moments
+from prssm.inference.gaussian import extended
 from prssm.inference.mixing import mixed, weighed
 from prssm.inference.state_space import Array, Belief, StateSpace, windows
 from prssm.prediction.prediction import Prediction
@@ -42,8 +42,9 @@ class Gauss(NamedTuple):
 
 
 class Innovation(NamedTuple):
-    """Measured minus expected, in physical units, NaN where nothing was measured; and the variance
-    that the observer expected of it.
+    """Measured minus expected, in physical units, and the variance that was expected of it.
+
+    NaN where nothing was measured.
     """
 
     value: Float[Array, " Dy"]

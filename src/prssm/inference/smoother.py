@@ -5,8 +5,8 @@ from types import ModuleType
 import numpy as np
 from jaxtyping import Float
 
-from prssm.inference import extended
 from prssm.inference.filtering import Filtered
+from prssm.inference.gaussian import extended
 from prssm.inference.state_space import Array, Belief, StateSpace, symmetric, windows
 
 # Relative to the largest of a covariance: a direction below it is known exactly.

@@ -67,8 +67,10 @@ class StateSpace(ABC):
     def recognised(
         self, u: Float[Array, "L Du"], y: Float[Array, "L Dy"]
     ) -> tuple[int, Belief] | None:
-        """A better start, once the first `window` samples are known: the row it belongs to and the
-        state there, from which a filter begins anew. Override it where a model has one.
+        """A better start, once the first `window` samples are known.
+
+        The row it belongs to and the state there, from which a filter begins anew. Override it
+        where a model has one.
         """
         return None
 

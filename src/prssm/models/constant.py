@@ -7,7 +7,7 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.foundation.options import Options, option
-from prssm.inference.linear_space import LinearSpace, Noises
+from prssm.inference.spaces.linear_space import LinearSpace, Noises
 from prssm.inference.state_space import StateSpace
 from prssm.linear.system import LinearSystem
 from prssm.models.estimator import Estimator, Simulated

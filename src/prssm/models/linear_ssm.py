@@ -12,8 +12,8 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.foundation.errors import ModelFileError, TrainingError
 from prssm.foundation.options import Options, option
-from prssm.inference.linear_space import LinearSpace, Noises
 from prssm.inference.noise_search import Likelihood, NoiseFactors, log_likelihoods, most_likely
+from prssm.inference.spaces.linear_space import LinearSpace, Noises
 from prssm.inference.state_space import StateSpace
 from prssm.linear.first_state import InitialState
 from prssm.linear.order import Judged, best, judge_orders, largest_order, parameters

@@ -102,8 +102,9 @@ class StateEstimation:
         return self._each(data, y, lambda record: self._predicted(record, int(horizon), method))
 
     def residuals(self, data: Any, y: Any = None, *, lags: int = LAGS) -> Residuals:
-        """Errors of the predictions one step ahead, pooled over experiments: are they white, and
-        independent of past inputs? What they still hold, a better model would know.
+        """Errors one step ahead: are they white, and independent of past inputs?
+
+        What they still hold, a better model would know. Experiments are pooled.
         """
         self._check_fitted()
         parts = []
@@ -289,8 +290,9 @@ def _moments(found: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _towards(now: np.ndarray, following: np.ndarray, stride: int, rows: int) -> np.ndarray:
-    """Values at all rows: at a step what is known there, then on a straight line towards what is
-    expected of the next step, so that no later measurement is used.
+    """Values at all rows, without a look at later measurements.
+
+    At a step what is known there, then on a straight line towards what is expected of the next.
     """
     if stride == 1:
         return now

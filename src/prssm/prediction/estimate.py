@@ -11,8 +11,10 @@ from prssm.prediction.prediction import Prediction
 
 @dataclass(frozen=True, eq=False)
 class Estimate(Prediction):
-    """A filtered or smoothed run: `mean` and `std` (T, Dy) are those of the outputs without the
-    sensors' white noise, the states those of the mixture's first member.
+    """A filtered or smoothed run.
+
+    `mean` and `std` (T, Dy) are those of the outputs without the sensors' white noise, the states
+    those of the mixture's first member.
 
     `innovation` is measured minus expected one row before, NaN where nothing was measured;
     `innovation_std` is its deviation as the filter expected it; `row_log_likelihood` (T,) is the

@@ -129,8 +129,9 @@ def _centred(parts: Sequence[np.ndarray]) -> list[np.ndarray]:
 def _correlations(
     errors: Sequence[np.ndarray], others: Sequence[np.ndarray], lags: range
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Correlation (lags, Dy, D) of errors with other values some rows before, and how many pairs
-    each was taken from; no pair is of two experiments.
+    """Correlation (lags, Dy, D) of errors with other values some rows before.
+
+    And how many pairs each was taken from; no pair is of two experiments.
     """
     values = []
     counts = []
@@ -151,8 +152,9 @@ def _ljung_box(correlation: np.ndarray, count: np.ndarray, rows: int) -> np.ndar
 
 
 def _input_shape(inputs: Sequence[np.ndarray], lags: int) -> np.ndarray:
-    """Correlation matrices (Du, lags + 1, lags + 1) of each input's last rows: neighbouring
-    cross-correlations vary together as the input does.
+    """Correlation matrices (Du, lags + 1, lags + 1) of each input's last rows.
+
+    Neighbouring cross-correlations vary together as the input does.
     """
     own, count = _correlations(inputs, inputs, range(lags + 1))
     own = own * count / count[0]  # with fewer pairs at larger lags no longer: always a covariance

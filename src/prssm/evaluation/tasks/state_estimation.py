@@ -1,6 +1,4 @@
-"""A saved model that takes measurements in: `prssm filter` and `prssm predict` without the
-terminal.
-"""
+"""A saved model takes measurements in: `prssm filter` and `predict` without the terminal."""
 
 from prssm.evaluation.tasks.settings import FilterSettings, PredictSettings
 from prssm.evaluation.tasks.sources import records_for_model

@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Float
 
 from prssm.gp.conditional import Conditional
-from prssm.inference.gp_functions import GPFunctions
+from prssm.inference.spaces.gp_functions import GPFunctions
 from prssm.inference.state_space import LEAST_OUTPUT_VAR, Array, Belief, Local, StateSpace
 
 # Of neighbouring outputs before the first measurement: they were not far from each other.

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from prssm.gp.conditional import Conditional
-from prssm.inference.gp_functions import GPFunctions
+from prssm.inference.spaces.gp_functions import GPFunctions
 from prssm.inference.state_space import LEAST_OUTPUT_VAR, Array, Belief, Local, StateSpace
 from prssm.models.revarb.first_state import FirstState
 from prssm.models.revarb.free_run import shift

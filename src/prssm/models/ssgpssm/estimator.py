@@ -22,7 +22,7 @@ from prssm.data.record import Record
 from prssm.data.windows import Windows, whole
 from prssm.foundation.errors import OptionError
 from prssm.gp.spectral import BoxBasis
-from prssm.inference.particle_gibbs import sample_path
+from prssm.inference.particles.gibbs import sample_path
 from prssm.inference.state_space import StateSpace
 from prssm.linear.output_coordinates import fit_linear_mean
 from prssm.models.estimator import Estimator, Simulated

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from prssm.gp.spectral import BoxBasis, outer, squared_exponential_density
-from prssm.inference.particle_gibbs import Noise, StepMean, sample_path
+from prssm.inference.particles.gibbs import Noise, StepMean, sample_path
 from prssm.models.ssgpssm.basis_posterior import Statistics, WeightPosterior, chi_square
 
 _PROPOSAL_STD = 0.15  # random walk of the logarithms of signal deviation and length scales

@@ -137,8 +137,9 @@ def calibration(runs: Sequence[Run]) -> Figure:
 
 
 def correlations(residuals: Residuals) -> Figure:
-    """Errors one step ahead with themselves and with every input, with the bands of a perfect
-    model; one output a panel column.
+    """Errors one step ahead with themselves and with every input, and a perfect model's bands.
+
+    An output is a column of panels.
     """
     outputs = min(residuals.autocorrelation.shape[1], MAX_PANELS)
     inputs = min(residuals.cross_correlation.shape[2], MAX_PANELS)

@@ -157,16 +157,7 @@ def _sections(model: Estimator, runs: Sequence[Run]) -> list[tuple[str, str, lis
             images,
         )
     )
-    checked = residuals_of(model, [_record(run) for run in runs[0].predictions])
-    if checked is not None:
-        sections.append(
-            (
-                "Residuals one step ahead",
-                " ".join(in_words(checked)) + " Bars of a perfect model stay inside the grey "
-                "bands, but for one in a hundred.",
-                [embed(figures.correlations(checked), "correlations of the residuals")],
-            )
-        )
+    sections += _residual_section(model, runs[0])
     if first.state_mean is not None:
         explanation = (
             f"What the model remembers from step to step, on {runs[0].label}, in its own units."
@@ -194,6 +185,21 @@ def _sections(model: Estimator, runs: Sequence[Run]) -> list[tuple[str, str, lis
             )
         )
     return sections
+
+
+def _residual_section(model: Estimator, run: Run) -> list[tuple[str, str, list[Image]]]:
+    """What errors one step ahead still tell; nothing where there are too few rows."""
+    checked = residuals_of(model, [_record(prediction) for prediction in run.predictions])
+    if checked is None:
+        return []
+    told = " ".join(in_words(checked))
+    return [
+        (
+            "Residuals one step ahead",
+            f"{told} Bars of a perfect model stay inside the grey bands, but for one in a hundred.",
+            [embed(figures.correlations(checked), "correlations of the residuals")],
+        )
+    ]
 
 
 def _record(run: Prediction) -> Record:

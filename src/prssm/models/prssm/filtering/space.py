@@ -4,7 +4,7 @@ The state is [x; d]: the latent state, and the coloured part of the sensors' noi
 any. With the GP's mean f and variance v at the state,
 
     x' = A [x; u] + b + f(x, u) + w,  w ~ N(0, v(x, u) + process variance),
-    y = C [x; u] + c + d + e;  `inference.coloured` says how d goes on.
+    y = C [x; u] + c + d + e;  `inference.spaces.coloured` says how d goes on.
 """
 
 import copy
@@ -20,9 +20,9 @@ from prssm.data.record import Record
 from prssm.dynamics.transition import Dynamics
 from prssm.foundation.precision import double_precision
 from prssm.gp.kernels import SquaredExponential
-from prssm.inference.coloured import Coloured, block_diagonal
-from prssm.inference.gp_functions import GPFunctions
 from prssm.inference.noise_search import NoiseFactors
+from prssm.inference.spaces.coloured import Coloured, block_diagonal
+from prssm.inference.spaces.gp_functions import GPFunctions
 from prssm.inference.state_space import LEAST_OUTPUT_VAR, Array, Belief, Local, StateSpace
 from prssm.models.prssm.elbo import StateSpaceModel
 

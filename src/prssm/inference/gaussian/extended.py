@@ -6,8 +6,8 @@ On linear models it is the Kalman filter, exactly.
 import numpy as np
 from jaxtyping import Bool, Float
 
+from prssm.inference.gaussian.update import Predicted, Seen, condition
 from prssm.inference.state_space import Array, Belief, StateSpace
-from prssm.inference.update import Predicted, Seen, condition
 
 __all__ = ["condition", "predict", "predict_output", "predict_with_cross", "update"]
 

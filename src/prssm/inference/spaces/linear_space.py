@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from prssm.inference.coloured import Coloured, block_diagonal
+from prssm.inference.spaces.coloured import Coloured, block_diagonal
 from prssm.inference.state_space import LEAST_OUTPUT_VAR, Array, Belief, Local, StateSpace
 from prssm.linear.system import LinearSystem
 

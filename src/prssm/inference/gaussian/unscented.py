@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Bool, Float
 
+from prssm.inference.gaussian.update import Predicted, Seen, condition
 from prssm.inference.state_space import Array, Belief, Local, StateSpace, root, symmetric
-from prssm.inference.update import Predicted, Seen, condition
 
 __all__ = ["condition", "predict", "predict_output", "predict_with_cross", "update"]
 
