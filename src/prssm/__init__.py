@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from prssm.data.stream.convert import convert
     from prssm.data.stream.stream import Stream
     from prssm.evaluation.search.search import search
+    from prssm.export.targets import export
     from prssm.foundation.errors import (
         DataError,
         MissingExtraError,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         PrssmWarning,
         TrainingError,
         TrainingInterrupted,
+        WriteError,
     )
     from prssm.inference.observer import Observer
     from prssm.models.constant import Constant
@@ -71,9 +73,11 @@ __all__ = [
     "Stream",
     "TrainingError",
     "TrainingInterrupted",
+    "WriteError",
     "__version__",
     "convert",
     "datasets",
+    "export",
     "load",
     "read",
     "search",
@@ -106,8 +110,10 @@ _HOMES = {
     "Stream": "prssm.data.stream.stream",
     "TrainingError": _ERRORS,
     "TrainingInterrupted": _ERRORS,
+    "WriteError": _ERRORS,
     "convert": "prssm.data.stream.convert",
     "datasets": "prssm.data.sets.catalogue",
+    "export": "prssm.export.targets",
     "load": "prssm.models.files",
     "read": "prssm.data.io.files",
     "search": "prssm.evaluation.search.search",

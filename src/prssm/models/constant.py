@@ -11,6 +11,7 @@ from prssm.inference.spaces.linear_space import LinearSpace, Noises
 from prssm.inference.state_space import StateSpace
 from prssm.linear.system import LinearSystem
 from prssm.models.estimator import Estimator, Simulated
+from prssm.models.stored_arrays import check
 from prssm.training.session import Session
 
 
@@ -66,5 +67,6 @@ class Constant(Estimator):
         return {}, {"mean": self.mean_, "std": self.std_}
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        check(arrays, {"mean": ("y",), "std": ("y",)}, y=len(self.output_names_))
         self.mean_ = arrays["mean"]
         self.std_ = arrays["std"]

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from prssm.data.record import Record
+from prssm.foundation.errors import ModelFileError, TrainingError
 from prssm.foundation.options import Options, option
 from prssm.inference.noise_search import Likelihood, NoiseFactors, log_likelihoods, most_likely
 from prssm.inference.spaces.linear_space import LinearSpace, Noises
@@ -19,6 +20,7 @@ from prssm.linear.order import Judged, best, judge_orders, largest_order, parame
 from prssm.linear.output_error import identify, measured
 from prssm.linear.system import MAX_RADIUS, LinearSystem
 from prssm.models.estimator import Estimator, Simulated
+from prssm.models.stored_arrays import Shape, check
 from prssm.training.session import Session
 
 _ROWS = 600  # from which the noises of the Kalman filter are estimated
@@ -52,6 +54,19 @@ class LinearConfig(Options):
     seed: int = option(0, "seed of the random starts", minimum=0)
 
 
+_STORED: dict[str, Shape] = {
+    "system.A": ("x", "x"),
+    "system.B": ("x", "u"),
+    "system.C": ("y", "x"),
+    "system.D": ("y", "u"),
+    "system.offset": ("y",),
+    "start.mean": ("x",),
+    "start.factor": ("x", "x"),
+    "start.error_std": ("y",),
+    "start.correlation": ("y",),
+}
+
+
 class LinearSSM(Estimator):
     """x[t+1] = A x[t] + B u[t], y[t] = C x[t] + D u[t] + offset.
 
@@ -72,6 +87,16 @@ class LinearSSM(Estimator):
         return self.config.warmup * self.stride_
 
     def _fit(self, records: list[Record], session: Session) -> None:
+        try:
+            self._identify(records, session)
+        except np.linalg.LinAlgError as error:
+            rows = sum(map(len, records))
+            raise TrainingError(
+                f"no linear model could be computed from {rows} rows ({error}); try a smaller "
+                "order, or more data"
+            ) from None
+
+    def _identify(self, records: list[Record], session: Session) -> None:
         order, _, held_out = self._choose(records, session)
         options = self.config
         max_radius = held_out.max_radius if held_out else MAX_RADIUS
@@ -204,12 +229,15 @@ class LinearSSM(Estimator):
         return {"order": self.order_, "noises": self.noises_.to_dict()}, system | start
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        check(arrays, _STORED, u=len(self.input_names_), y=len(self.output_names_))
         system = LinearSystem(
             **{field.name: arrays[f"system.{field.name}"] for field in fields(LinearSystem)}
         )
         start = InitialState(
             **{field.name: arrays[f"start.{field.name}"] for field in fields(InitialState)}
         )
+        if not (np.abs(start.correlation) < 1.0).all():
+            raise ModelFileError("errors of the model are correlated by 1 or more")
         self._set(system, start)
         if "noises" in values:  # files of earlier versions have none
             self.noises_ = NoiseFactors(**values["noises"])

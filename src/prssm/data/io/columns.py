@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from prssm.foundation.errors import DataError, did_you_mean
+from prssm.foundation.errors import DataError, did_you_mean, listed
 
 # words that mean "not measured", in lower case
 MISSING = frozenset({"", "nan", "na", "n/a", "null", "none"})
@@ -71,15 +71,17 @@ class TextColumns:
     def numbers(self, name: str) -> np.ndarray:
         cells = self._cells(name)
         try:
-            return np.array(cells, dtype=np.float64)
-        # a missing value or text: go cell by cell, so that the message can name the line
+            if not any("_" in cell for cell in cells):
+                return np.array(cells, dtype=np.float64)
         except ValueError:
-            return np.array([self._number(cell, row, name) for row, cell in enumerate(cells)])
+            pass  # a missing value or text
+        # cell by cell, so that the message can name the line
+        return np.array([self._number(cell, row, name) for row, cell in enumerate(cells)])
 
     def stamps(self, name: str) -> np.ndarray:
         cells = self._cells(name)
         try:
-            float(cells[0])
+            number(cells[0])
         except ValueError:
             return _seconds(cells, f"{self.where}: column {name!r}")
         return self.numbers(name)
@@ -96,7 +98,7 @@ class TextColumns:
         if cell.strip().lower() in MISSING:
             return np.nan
         try:
-            return float(cell)
+            return number(cell)
         except ValueError:
             place = f"{self.where}: column {name!r}, {self.place(row)}"
             raise DataError(f"{place}: expected a number, got {cell.strip()!r}") from None
@@ -164,6 +166,13 @@ class ArrayColumns:
         return self.variables[owner][:, column]
 
 
+def number(cell: str) -> float:
+    """The number in a cell; 1_0 is one to Python alone, and more likely a name or a slip."""
+    if "_" in cell:
+        raise ValueError(f"not a number: {cell!r}")
+    return float(cell)
+
+
 def as_variables(
     where: str, found: Mapping[str, np.ndarray], word: str = "variable"
 ) -> ArrayColumns:
@@ -186,7 +195,7 @@ def as_variables(
             variables[name] = array.reshape(-1, 1) if array.ndim == 1 or 1 in array.shape else array
     if not variables:
         raise DataError(
-            f"{where}: no column of numbers in this file; it holds {', '.join(found) or 'nothing'}"
+            f"{where}: no column of numbers in this file; it holds {listed(found) or 'nothing'}"
         )
     return ArrayColumns(where, variables, word, left_out=left_out)
 

@@ -18,7 +18,7 @@ from prssm.data.io.columns import FileColumns
 from prssm.data.io.text_files import read_text
 from prssm.data.io.writers import WRITERS
 from prssm.data.record import Record
-from prssm.foundation.errors import DataError
+from prssm.foundation.errors import DataError, listed
 
 READERS: dict[str, Callable[[Path], FileColumns]] = {
     ".csv": read_text,
@@ -102,7 +102,7 @@ def record_of(
         raise DataError(
             f"{columns.where}: say which columns are inputs and outputs, e.g. inputs=['u'], "
             f"outputs=['y'] (on the command line -u u -y y); the columns are "
-            f"{', '.join(columns.names)}"
+            f"{listed(columns.names)}"
         )
     _check_once(columns.where, names)
     is_free = TIME_COLUMN in columns.names and TIME_COLUMN not in names
@@ -205,11 +205,11 @@ def _chosen(columns: FileColumns, names: Names, letter: str) -> list[str]:
 
 
 def _check_once(where: str, names: list[str]) -> None:
-    for position, name in enumerate(names):
-        if name in names[:position]:
-            raise DataError(
-                f"{where}: column {name!r} is asked for twice; a column is one input or one output"
-            )
+    if len(set(names)) < len(names):
+        name = next(name for name in names if names.count(name) > 1)
+        raise DataError(
+            f"{where}: column {name!r} is asked for twice; a column is one input or one output"
+        )
 
 
 def _numbers(columns: FileColumns, names: list[str]) -> dict[str, np.ndarray]:

@@ -8,8 +8,8 @@ import io
 import re
 from pathlib import Path
 
-from prssm.data.io.columns import MISSING, TextColumns
-from prssm.foundation.errors import DataError
+from prssm.data.io.columns import MISSING, TextColumns, number
+from prssm.foundation.errors import DataError, listed
 
 COMMENT = ("#", "%")
 
@@ -33,7 +33,7 @@ def read_text(path: Path) -> TextColumns:
         lines = lines[1:]
     _check_names(names, path)
     if not rows:
-        raise DataError(f"{path}: no rows of data below the header {', '.join(names)}")
+        raise DataError(f"{path}: no rows of data below the header {listed(names)}")
     return TextColumns(
         str(path), names, rows, lines=lines, has_header=has_header, decimal_comma=decimal_comma
     )
@@ -112,15 +112,17 @@ def _trailing_delimiter(rows: list[list[str]]) -> bool:
 def _is_number(cell: str, decimal_comma: bool) -> bool:
     text = cell.strip().lower()
     try:
-        float(text.replace(",", ".") if decimal_comma else text)
+        number(text.replace(",", ".") if decimal_comma else text)
     except ValueError:
         return text in MISSING
     return True
 
 
 def _check_names(names: list[str], path: Path) -> None:
+    seen: set[str] = set()
     for column, name in enumerate(names):
         if not name:
             raise DataError(f"{path}: column {column + 1} has no name in the header")
-        if name in names[:column]:
+        if name in seen:
             raise DataError(f"{path}: two columns are called {name!r}; expected different names")
+        seen.add(name)

@@ -22,6 +22,7 @@ from prssm.models.estimator import Estimator, Simulated
 from prssm.models.lagged import LEAST_WARMUP
 from prssm.models.narx.free_run import Run, Window, draw_paths, free_run
 from prssm.models.narx.space import NarxSpace
+from prssm.models.stored_arrays import MOST_LAGS, Shape, check, whole_number
 from prssm.training.log import TrainingLog
 from prssm.training.session import Session
 
@@ -182,6 +183,10 @@ class NarxEstimator(Estimator):
         )
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        outputs = len(self.output_names_)
+        lags = whole_number(values, "lags", least=1, most=MOST_LAGS)
+        window = lags * (outputs + len(self.input_names_))
+        check(arrays, _STORED, y=outputs, window=window)
         kernel = SquaredExponential(
             jnp.asarray(arrays["log_std"]), jnp.asarray(arrays["log_lengthscale"])
         )
@@ -194,10 +199,24 @@ class NarxEstimator(Estimator):
             arrays["output_std"],
             usual_mean=arrays["usual_mean"],
             usual_std=arrays["usual_std"],
-            lags=int(values["lags"]),
+            lags=lags,
         )
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
+
+
+# lengths: outputs, lags of outputs and inputs, points
+_STORED: dict[str, Shape] = {
+    "log_std": ("y",),
+    "log_lengthscale": ("y", "window"),
+    "zeta": ("y", "n", "window"),
+    "weights": ("y", "n"),
+    "quadratic": ("y", "n", "n"),
+    "process_std": ("y",),
+    "output_std": ("y",),
+    "usual_mean": ("y",),
+    "usual_std": ("y",),
+}
 
 
 def stacked(parts: Sequence[Any]) -> Any:

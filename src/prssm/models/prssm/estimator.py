@@ -37,6 +37,7 @@ from prssm.models.prssm.selection import Choice, choose
 from prssm.models.prssm.starts.start import Starts, blank_model
 from prssm.models.prssm.stepping.stepper import Stepper
 from prssm.models.prssm.trained import Trained
+from prssm.models.stored_arrays import check
 from prssm.training.checkpoint import fingerprint
 from prssm.training.log import TrainingLog
 from prssm.training.session import Session
@@ -45,6 +46,10 @@ _RUNS_AWAY = (
     "free runs over the longest training record leave the data; try a longer horizon or a larger "
     "stride: "
     "training sees no more than one horizon at a time"
+)
+_WORSE_THAN_LINEAR = (
+    "the linear model is kept: level {level} errs less on held-out stretches, but more in free "
+    "runs over whole training records"
 )
 
 
@@ -169,6 +174,7 @@ class PRSSM(Estimator):
         self.mixture_ = choice.mixture
         self.noises_ = trained_noises(choice.mixture.models)
         self.steady_ = choice.steady
+        self.worse_than_linear_ = choice.worse_than_linear
         self.training_ = TrainingLog.nothing()
 
     def _check_structure(self, records: list[Record]) -> None:
@@ -250,6 +256,8 @@ class PRSSM(Estimator):
                 "held-out values",
             ),
         ]
+        if self.worse_than_linear_:
+            found.append(("Linear", _WORSE_THAN_LINEAR.format(level=self.worse_than_linear_)))
         return found if self.steady_ else [*found, ("Warning", _RUNS_AWAY)]
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -265,11 +273,13 @@ class PRSSM(Estimator):
             "level": self.level_,
             "held_out": self.held_out_,
             "steady": self.steady_,
+            "worse_than_linear": self.worse_than_linear_,
             "noises": self.noises_.to_dict(),
         }, arrays
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.config_ = cast(ResolvedConfig, self.config.replace(**values["resolved"]))
+        _check_sizes(self.config_, arrays, len(self.input_names_))
         like = blank_model(self.config_, len(self.input_names_), len(self.output_names_))
         members = len(arrays["models.log_output_std"])
         leaves = [
@@ -281,9 +291,11 @@ class PRSSM(Estimator):
         )
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
+        check(arrays, {"calibration": ("y",)}, y=len(self.output_names_))
         self.level_ = values["level"]
-        self.held_out_ = values["held_out"]
-        self.steady_ = values.get("steady", True)
+        self.held_out_ = _held_out(values["held_out"], self.level_)
+        self.steady_ = bool(values.get("steady", True))
+        self.worse_than_linear_ = str(values.get("worse_than_linear", ""))
         self.calibration_ = Calibration(arrays["calibration"])
         stored = values.get("noises")  # files of earlier versions have none
         self.noises_ = NoiseFactors(**stored) if stored else trained_noises(self.mixture_.models)
@@ -293,3 +305,25 @@ def _shaped(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) ->
     if arrays[name].shape != shape:
         raise TypeError(f"{name} has shape {arrays[name].shape}, the options ask for {shape}")
     return arrays[name]
+
+
+def _check_sizes(config: ResolvedConfig, arrays: dict[str, np.ndarray], inputs: int) -> None:
+    """Options that ask for more numbers than the file has would fill the memory before that is
+    noticed.
+    """
+    there = sum(array.size for array in arrays.values())
+    states = config.latent_dim
+    points = states * config.inducing * (states + inputs)
+    if max(points, states * config.recognition_window) > max(there, 1):
+        raise TypeError(f"the options ask for {points} numbers, the file has {there}")
+
+
+def _held_out(scores: Any, level: Any) -> dict[str, Any]:
+    """Held-out errors of each level, the level that was kept among them; or none at all."""
+    is_known = isinstance(scores, dict) and all(
+        isinstance(score, dict) and {"typical", "inside"} <= score.keys()
+        for score in scores.values()
+    )
+    if not is_known or (scores and level not in scores):
+        raise TypeError(f"held_out: expected scores of {level!r} among others, got {scores!r}")
+    return scores

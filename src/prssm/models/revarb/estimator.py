@@ -24,6 +24,7 @@ from prssm.models.revarb.first_state import FirstState
 from prssm.models.revarb.free_run import Start, Steps, draw_outputs, free_run
 from prssm.models.revarb.space import RevarbSpace
 from prssm.models.revarb.start import create_starts, phases
+from prssm.models.stored_arrays import MOST_LAGS, Shape, check, whole_number
 from prssm.training.checkpoint import fingerprint
 from prssm.training.legs import train
 from prssm.training.log import TrainingLog
@@ -202,6 +203,8 @@ class REVARB(Estimator):
         }
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        lags = whole_number(values, "lags", least=1, most=MOST_LAGS)
+        self._check_stored(arrays, lags)
         gps = []
         for h in range(self.config.layers + 1):
             log_std, log_lengthscale, *rest = (
@@ -218,10 +221,41 @@ class REVARB(Estimator):
             first,
             usual_mean=arrays["usual_mean"],
             usual_std=arrays["usual_std"],
-            lags=int(values["lags"]),
+            lags=lags,
         )
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
+
+    def _check_stored(self, arrays: dict[str, np.ndarray], lags: int) -> None:
+        """Each layer reads its own window and that of the inputs or of the layer below."""
+        outputs = len(self.output_names_)
+        inputs = len(self.input_names_)
+        layers = self.config.layers
+        for h in range(layers + 1):
+            below = inputs if h == 0 else outputs
+            width = lags * (outputs if h == layers else outputs + below)
+            shapes = {f"layer{h}.{name}": shape for name, shape in _LAYER.items()}
+            check(arrays, shapes, y=outputs, window=width)
+        first = {
+            "first.feature_mean": ("rows",),
+            "first.coefficients": ("rows", "states"),
+            "first.covariance": ("states", "states"),
+            "first.usual_mean": ("states",),
+            "first.usual_covariance": ("states", "states"),
+        }
+        features = max(LEAST_WARMUP, lags + 1) * (outputs + inputs)
+        check(arrays, first, rows=features, states=layers * lags * outputs)
+        own = {"noise_std": ("layers", "y"), "usual_mean": ("y",), "usual_std": ("y",)}
+        check(arrays, own, layers=layers + 1, y=outputs)
+
+
+_LAYER: dict[str, Shape] = {
+    "log_std": ("y",),
+    "log_lengthscale": ("y", "window"),
+    "zeta": ("y", "n", "window"),
+    "weights": ("y", "n"),
+    "quadratic": ("y", "n", "n"),
+}
 
 
 class REVARB2(REVARB):
