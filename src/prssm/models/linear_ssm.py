@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from prssm.data.record import Record
-from prssm.foundation.errors import ModelFileError, TrainingError
+from prssm.foundation.errors import ModelFileError, OptionError, TrainingError
 from prssm.foundation.options import Options, option
 from prssm.inference.noise_search import Likelihood, NoiseFactors, log_likelihoods, most_likely
 from prssm.inference.spaces.linear_space import LinearSpace, Noises
@@ -152,6 +152,7 @@ class LinearSSM(Estimator):
         There are none of these where the data are too short to hold some out.
         """
         options = self.config
+        _check_order(options.order or 1, records)
         orders = (
             [options.order]
             if options.order
@@ -241,6 +242,14 @@ class LinearSSM(Estimator):
         self._set(system, start)
         if "noises" in values:  # files of earlier versions have none
             self.noises_ = NoiseFactors(**values["noises"])
+
+
+def _check_order(order: int, records: Sequence[Record]) -> None:
+    """More parameters than values that were measured would take long and mean nothing."""
+    values = measured(records)
+    most = max(1, values // (records[0].input_dim + records[0].output_dim))
+    if order > most:
+        raise OptionError(f"option order: expected at most {most} for {values} values, got {order}")
 
 
 def _correction(system: LinearSystem, records: Sequence[Record]) -> float:
