@@ -12,7 +12,6 @@ calibration. Stretches of several records are joined, `*_rows` says how long eac
 
 from collections.abc import Sequence
 
-import jax
 import numpy as np
 
 from prssm import PRSSM, LinearSSM, Record
@@ -35,7 +34,7 @@ def kept_runs(
     arrays = _held_out(model) | _test(model, linear, test, unseen)
     arrays |= {"train_u": _joined(r.u for r in shown), "train_y": _joined(r.y for r in shown)}
     arrays["train_rows"] = np.array([len(r) for r in shown])
-    best = _member(model.mixture_, 0)
+    best = model.mixture_.only(0)
     arrays["train_state"] = _joined(_run(best, r, quick=False).state_mean for r in shown)
     arrays["test_state"] = _joined(_run(best, r, quick=False).state_mean for r in unseen)
     return {name: _rounded(array) for name, array in arrays.items()}
@@ -96,7 +95,7 @@ def _test(
         arrays[f"{name}_mean"] = _joined(run.mean for run in runs)
         arrays[f"{name}_std"] = _joined(run.std for run in runs)
     members = range(len(model.mixture_.models.log_output_std))
-    each = [[_run(_member(model.mixture_, i), record) for record in unseen] for i in members]
+    each = [[_run(model.mixture_.only(i), record) for record in unseen] for i in members]
     folds = _fold_runs(model, unseen)
     for name, several in (("member", each), ("fold", folds)):
         if several:
@@ -133,11 +132,6 @@ def _slow_run(model: PRSSM, linear: LinearSSM, record: Record) -> Simulated:
     mean = (run.mean[every] - model.scaler_.y_mean) / model.scaler_.y_std
     std = run.std[every] / model.scaler_.y_std
     return Simulated(mean[:MOST_ROWS], std[:MOST_ROWS])
-
-
-def _member(mixture: Mixture, index: int) -> Mixture:
-    models = jax.tree.map(lambda leaf: np.asarray(leaf)[index : index + 1], mixture.models)
-    return Mixture(models, mixture.window, mixture.draws, mixture.engine)
 
 
 def _run(mixture: Mixture, record: Record, quick: bool = True) -> Simulated:

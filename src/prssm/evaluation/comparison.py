@@ -59,7 +59,7 @@ def baseline_rows(name: str, train: list[Record], scored: list[Record]) -> list[
 
 
 def _run(model: Estimator, label: str, records: list[Record]) -> Run:
-    predictions = model.simulate(records)
+    predictions = model.free_runs(records)
     return Run(label, predictions, evaluate(predictions, model.scaler_.y_std))
 
 

@@ -10,6 +10,7 @@ from prssm.foundation.errors import ModelFileError, OptionError
 from prssm.foundation.precision import double_precision
 from prssm.models.estimator import Estimator
 from prssm.models.registry import METHODS, method
+from prssm.prediction.seen import Seen
 
 
 def save_model(model: Estimator, path: str | os.PathLike[str]) -> Path:
@@ -24,10 +25,11 @@ def save_model(model: Estimator, path: str | os.PathLike[str]) -> Path:
         "stride": model.stride_,
         "learnt": values,
     }
-    scaler = {f"scaler.{name}": array for name, array in model.scaler_.to_arrays().items()}
-    return storage.write(
-        path, "model", header, scaler | {f"learnt.{name}": array for name, array in arrays.items()}
-    )
+    parts = {"scaler": model.scaler_.to_arrays(), "learnt": arrays}
+    if model.seen_ is not None:
+        parts["seen"] = model.seen_.to_arrays()
+    named = {f"{part}.{name}": array for part in parts for name, array in parts[part].items()}
+    return storage.write(path, "model", header, named)
 
 
 def load(path: str | os.PathLike[str], **options: Any) -> Estimator:
@@ -49,6 +51,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Estimator:
         model.dt_ = header["dt"]
         model.stride_ = header.get("stride", 1)
         model.scaler_ = Scaler.from_arrays(_under("scaler.", arrays))
+        model.seen_ = Seen.from_arrays(_under("seen.", arrays))
         with double_precision():
             model._restore(header["learnt"], _under("learnt.", arrays))
     except (KeyError, TypeError, OptionError) as error:

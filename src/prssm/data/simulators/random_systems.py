@@ -34,6 +34,15 @@ class RandomRecording:
     test: Record
     noise_std: np.ndarray  # of the sensors, (Dy,)
     facts: dict[str, Any]
+    moves: list["Excitation"]  # of the training inputs
+    plant: "Plant"
+
+    def again(self, moves: list["Excitation"], rows: int, seed: int) -> Record:
+        """Another recording of the same system by the same sensors."""
+        rng = np.random.default_rng([_STREAM, seed])
+        u, y = self.plant.run(rng, moves, rows)
+        quantum = self.facts["quantum"] * self.noise_std / self.facts["noise"]
+        return Record(u, _measured(rng, y, self.noise_std, quantum), name=f"{seed}")
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,28 @@ class Excitation:
         return Excitation(kind, pace, size, self.offset + self.size * rng.uniform(-0.2, 0.2))
 
 
+@dataclass(frozen=True, eq=False)
+class Plant:
+    """Blocks from each input to each output, and how much of each is in the sum."""
+
+    blocks: list[list[Block]]
+    shares: np.ndarray  # (Dy, Du)
+    disturbance: float  # in the drive, where nobody measures it
+
+    def run(
+        self, rng: np.random.Generator, moves: list[Excitation], rows: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Inputs (T, Du) and outputs (T, Dy) without sensor noise."""
+        total = rows + _RUN_IN
+        u = np.stack([move.draw(rng, total) for move in moves], axis=1)
+        drive = u + self.disturbance * np.stack([_wandering(rng, total) for _ in moves], axis=1)
+        outputs = []
+        for blocks, share in zip(self.blocks, self.shares, strict=True):
+            each = [block(drive[:, i]) for i, block in enumerate(blocks)]
+            outputs.append(np.stack(each, axis=1) @ share)
+        return u[_RUN_IN:], np.stack(outputs, axis=1)[_RUN_IN:]
+
+
 def random_recording(number: int) -> RandomRecording:
     """The system with this number: what it is, how it is excited and how it is measured."""
     rng = np.random.default_rng([_STREAM, number])
@@ -75,7 +106,7 @@ def _drawn(rng: np.random.Generator, name: str) -> RandomRecording | None:
     kind = str(rng.choice(list(KINDS)))
     inputs = 2 if rng.random() < 0.2 else 1
     outputs = 2 if rng.random() < 0.15 else 1
-    plant = [[KINDS[kind](rng) for _ in range(inputs)] for _ in range(outputs)]
+    blocks = [[KINDS[kind](rng) for _ in range(inputs)] for _ in range(outputs)]
     shares = rng.uniform(0.5, 1.5, (outputs, inputs))
     facts: dict[str, Any] = {
         "kind": kind,
@@ -89,10 +120,8 @@ def _drawn(rng: np.random.Generator, name: str) -> RandomRecording | None:
     others = [move.unlike(rng) for move in moves] if facts["unlike"] else moves
     facts["input"] = "+".join(move.kind for move in moves)
     facts["test_input"] = "+".join(move.kind for move in others)
-    parts = [
-        _run(rng, plant, shares, moves=drives, rows=rows, disturbance=facts["disturbance"])
-        for drives, rows in ((moves, facts["rows"]), (others, _TEST_ROWS))
-    ]
+    plant = Plant(blocks, shares, facts["disturbance"])
+    parts = [plant.run(rng, moves, facts["rows"]), plant.run(rng, others, _TEST_ROWS)]
     spread = parts[0][1].std(axis=0)
     if not all(np.abs(y).max() < _LIMIT for _, y in parts) or spread.min() < 1e-6:
         return None
@@ -101,7 +130,7 @@ def _drawn(rng: np.random.Generator, name: str) -> RandomRecording | None:
         Record(u, _measured(rng, y, noise_std, facts["quantum"] * spread), name=f"{name} {part}")
         for part, (u, y) in zip(("train", "test"), parts, strict=True)
     )
-    return RandomRecording(train, test, noise_std, facts)
+    return RandomRecording(train, test, noise_std, facts, moves=moves, plant=plant)
 
 
 def _excitation(rng: np.random.Generator) -> Excitation:
@@ -111,26 +140,6 @@ def _excitation(rng: np.random.Generator) -> Excitation:
         size=1.0,
         offset=float(rng.choice([0.0, 0.0, 0.5, -0.5])),
     )
-
-
-def _run(
-    rng: np.random.Generator,
-    plant: list[list[Block]],
-    shares: np.ndarray,
-    *,
-    moves: list[Excitation],
-    rows: int,
-    disturbance: float,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs (T, Du) and outputs (T, Dy) without sensor noise; nobody measures the disturbance."""
-    total = rows + _RUN_IN
-    u = np.stack([move.draw(rng, total) for move in moves], axis=1)
-    drive = u + disturbance * np.stack([_wandering(rng, total) for _ in moves], axis=1)
-    outputs = []
-    for blocks, share in zip(plant, shares, strict=True):
-        each = [block(drive[:, i]) for i, block in enumerate(blocks)]
-        outputs.append(np.stack(each, axis=1) @ share)
-    return u[_RUN_IN:], np.stack(outputs, axis=1)[_RUN_IN:]
 
 
 def _wandering(rng: np.random.Generator, rows: int) -> np.ndarray:

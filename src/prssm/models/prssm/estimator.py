@@ -38,6 +38,9 @@ _RUNS_AWAY = (
 )
 
 
+_VISITS = 20  # trajectories whose mean is the path of a run over a training record
+
+
 class PRSSM(Estimator):
     """Probabilistic recurrent state-space model: GP dynamics in a latent state, trained through
     time on an ELBO.
@@ -187,6 +190,15 @@ class PRSSM(Estimator):
         assert run.samples is not None
         samples_y = self.calibration_.samples(run.samples, run.mean)
         return replace(run, std=self.calibration_.std(run.std), samples=samples_y)
+
+    def _path(self, run: Simulated) -> np.ndarray:
+        assert run.state_mean is not None
+        return run.state_mean
+
+    def _visited(self, records: list[Record]) -> list[np.ndarray]:
+        best = self.mixture_.only(0)  # the member whose states a run gives
+        starts = [(record.u, record.y[: self._window]) for record in records]
+        return [self._path(best.run(u, y, _VISITS, self.config.seed)) for u, y in starts]
 
     def stepper(self) -> Stepper:
         """One step at a time, for a controller: some microseconds a step of the mean, by the best
