@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from prssm.models.prssm.calibration import Calibration
-from prssm.prediction.correlation import lag_one
 from prssm.prediction.gaussian import half_width, log_density
 
 Kept = dict[str, np.ndarray]

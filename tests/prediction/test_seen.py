@@ -93,6 +93,14 @@ def test_nothing_to_compare_with_is_inside() -> None:
     np.testing.assert_array_equal(nothing.beyond_inputs(empty), 0.0)
 
 
+def test_a_run_that_is_lost_is_far_outside() -> None:
+    seen = seen_of(*cloud())
+    lost = np.array([[np.nan, 0.0, 0.0], [1e300, 0.0, 0.0], [-np.inf, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    found = seen.distance(lost, np.zeros((4, 1)), np.array([[0.0], [0.0], [0.0], [np.nan]]))
+    assert np.isfinite(found).all()
+    assert (found > 1e50).all()
+
+
 def test_nearest_is_the_smallest_of_all_distances() -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(1500, 4))

@@ -25,6 +25,7 @@ _STRETCHES = 10  # that are taken out in turn
 _STRETCH_ROWS = 40  # of a stretch, at least
 _OUTPUT_SLACK = 0.05  # of an output's range, by which a run may be beyond it
 _ROUNDING = 1e-9  # of an input's range: the same number, written and read again
+_AWAY = 1e100  # so large that nothing is near it, and its square is finite
 _BLOCK = 1024  # rows of a run whose distances are computed at once
 
 
@@ -72,14 +73,14 @@ class Seen:
 
     def distance(self, path: np.ndarray, u: np.ndarray, mean: np.ndarray) -> np.ndarray:
         """How far each row is from what was seen, (T,): 0 inside, else in deviations."""
-        rows = (np.concatenate([path, u], axis=1) - self.centre) @ self.axes
+        rows = (_tamed(np.concatenate([path, u], axis=1)) - self.centre) @ self.axes
         cloud = np.maximum(_nearest(rows, self.points) - self.limit, 0.0)
         slack = _OUTPUT_SLACK * np.ptp(self.output_range, axis=0)
-        return np.maximum(cloud, _beyond(mean, self.output_range, slack))
+        return np.maximum(cloud, _beyond(_tamed(mean), self.output_range, slack))
 
     def beyond_inputs(self, u: np.ndarray) -> np.ndarray:
         """How far each row's inputs are beyond the range of the training inputs, (T,)."""
-        return _beyond(u, self.input_range, _ROUNDING * np.ptp(self.input_range, axis=0))
+        return _beyond(_tamed(u), self.input_range, _ROUNDING * np.ptp(self.input_range, axis=0))
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """For a model file."""
@@ -97,6 +98,11 @@ def range_of(parts: Sequence[np.ndarray]) -> np.ndarray:
     """The least and the largest value of each column over all parts, (2, columns)."""
     rows = np.concatenate(list(parts))
     return np.stack([np.nanmin(rows, axis=0), np.nanmax(rows, axis=0)])
+
+
+def _tamed(values: np.ndarray) -> np.ndarray:
+    """The same, but that what is lost or too large to be squared is far away."""
+    return np.clip(np.where(np.isnan(values), _AWAY, values), -_AWAY, _AWAY)
 
 
 def _stretches(lengths: Sequence[int]) -> np.ndarray:
