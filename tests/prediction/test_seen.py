@@ -146,6 +146,7 @@ def rows_at(distance: float, count: int) -> np.ndarray:
         (None, 0, False),
         (rows_at(0.5, 9), 0, False),
         (rows_at(0.5, 12), 0, True),
+        (rows_at(0.05, 100), 0, False),
         (rows_at(0.5, 12), 12, False),
         (rows_at(3.0, 1), 0, True),
         (rows_at(3.0, 1), 16, False),

@@ -6,9 +6,10 @@ import numpy as np
 
 from prssm.prediction.prediction import Prediction
 
-# Share of the rows outside of what was seen, or how far outside one of them must be, in
-# deviations of the training data, for a run to be worth a word (studies/extrapolation.py).
+# A run is worth a word where this share of its rows is outside by more than a little, or one of
+# them far, in deviations of the training data (studies/extrapolation.py).
 _MANY = 0.1
+_LITTLE = 0.1
 _FAR = 2.0
 
 
@@ -20,7 +21,7 @@ def leaves(run: Prediction) -> bool:
     if run.distance is None:
         return False
     later = run.distance[run.warmup :]
-    return bool(len(later)) and bool(np.mean(later > 0.0) > _MANY or later.max() > _FAR)
+    return bool(len(later)) and bool(np.mean(later > _LITTLE) > _MANY or later.max() > _FAR)
 
 
 def about_seen(runs: Sequence[Prediction]) -> str:
