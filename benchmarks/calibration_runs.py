@@ -18,7 +18,8 @@ from prssm import PRSSM, LinearSSM, Record
 from prssm.data.resample import thinned
 from prssm.models.estimator import Simulated
 from prssm.models.prssm.mixture import Mixture
-from prssm.models.prssm.selection import Candidate, best_rounds, mixed
+from prssm.models.prssm.selection import best_rounds
+from prssm.models.prssm.trained import Candidate, mixed
 
 SAMPLES = 200
 MOST_ROWS = 2000  # of the test part
