@@ -99,6 +99,8 @@ def test_a_run_that_is_lost_is_far_outside() -> None:
     found = seen.distance(lost, np.zeros((4, 1)), np.array([[0.0], [0.0], [0.0], [np.nan]]))
     assert np.isfinite(found).all()
     assert (found > 1e50).all()
+    single = seen.distance(np.full((1, 3), np.nan, np.float32), np.zeros((1, 1)), np.zeros((1, 1)))
+    assert single[0] > 1e50
 
 
 def test_nearest_is_the_smallest_of_all_distances() -> None:

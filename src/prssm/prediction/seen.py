@@ -102,7 +102,8 @@ def range_of(parts: Sequence[np.ndarray]) -> np.ndarray:
 
 def _tamed(values: np.ndarray) -> np.ndarray:
     """The same, but that what is lost or too large to be squared is far away."""
-    return np.clip(np.where(np.isnan(values), _AWAY, values), -_AWAY, _AWAY)
+    known = np.asarray(values, dtype=np.float64)
+    return np.clip(np.where(np.isnan(known), _AWAY, known), -_AWAY, _AWAY)
 
 
 def _stretches(lengths: Sequence[int]) -> np.ndarray:
