@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from prssm.models.prssm.calibration import Calibration
+from prssm.models.prssm.calibration import Calibration, widening
+from prssm.prediction.correlation import lag_one
 from prssm.prediction.gaussian import half_width, log_density
+from prssm.prediction.seen import Seen, range_of
 
 Kept = dict[str, np.ndarray]
 Rule = Callable[[Kept], np.ndarray]  # (Dy,) or (T, Dy), by which `test_std` is multiplied
@@ -34,16 +36,30 @@ def none(kept: Kept) -> np.ndarray:
     return np.ones(kept["test_std"].shape[1])
 
 
-def shipped(kept: Kept) -> np.ndarray:
-    """The factor that the model had when the results were made."""
-    return kept["factor"]
-
-
-def now(kept: Kept) -> np.ndarray:
-    """The rule of the package as it is."""
+def held_out(kept: Kept) -> Calibration:
+    """From the errors of the folds' models alone."""
     if "held_error" not in kept:
-        return none(kept)
-    return Calibration.fit(stretches(kept, "held_error"), stretches(kept, "held_std")).factor
+        return Calibration.none(kept["test_std"].shape[1])
+    return Calibration.fit(stretches(kept, "held_error"), stretches(kept, "held_std"))
+
+
+def seen(kept: Kept) -> Calibration:
+    """From the errors of the final model where it was trained."""
+    if "held_error" not in kept:
+        return Calibration.none(kept["test_std"].shape[1])
+    return Calibration.fit(stretches(kept, "final_error"), stretches(kept, "final_std"))
+
+
+def student(kept: Kept) -> np.ndarray:
+    """Student's quantile for as many independent errors as the correlated ones are worth."""
+    from scipy.stats import t
+
+    factor = held_out(kept).factor
+    if "held_error" not in kept:
+        return factor
+    memory = lag_one(stretches(kept, "held_error"))
+    count = np.isfinite(kept["held_error"]).sum(axis=0) * (1.0 - memory) / (1.0 + memory)
+    return factor * t.ppf(0.975, np.maximum(count, 2.0)) / half_width(0.95)
 
 
 def of_quantiles(kept: Kept, shares: tuple[float, ...]) -> np.ndarray:
@@ -51,12 +67,44 @@ def of_quantiles(kept: Kept, shares: tuple[float, ...]) -> np.ndarray:
     if "held_error" not in kept:
         return none(kept)
     ratio = np.abs(kept["held_error"] / kept["held_std"])
-    with np.errstate(invalid="ignore"):
-        found = [np.nanquantile(ratio, share, axis=0) / half_width(share) for share in shares]
-    return np.clip(np.exp(np.mean(np.log(found), axis=0)), 0.3, 20.0)
+    found = [np.nanquantile(ratio, share, axis=0) / half_width(share) for share in shares]
+    return np.clip(np.exp(np.mean(np.log(found), axis=0)), 0.5, 20.0)
 
 
-RULES: dict[str, Rule] = {"own band": none, "shipped": shipped, "now": now}
+def with_folds(kept: Kept, factor: np.ndarray) -> np.ndarray:
+    """The spread of the folds' models over the test part is added (as jackknife+ has it)."""
+    if "fold_mean" not in kept:
+        return factor
+    spread = np.mean((kept["fold_mean"] - kept["test_mean"]) ** 2, axis=0)
+    return np.sqrt(factor**2 + spread / kept["test_std"] ** 2)
+
+
+def wider_outside(kept: Kept, factor: np.ndarray) -> np.ndarray:
+    """Wider where the run is outside of what was seen, and for a while after."""
+    known = Seen.fit(
+        [kept["train_state"]],
+        [kept["train_u"]],
+        input_range=range_of([kept["train_u"]]),
+        output_range=range_of([kept["train_y"]]),
+    )
+    away = known.distance(kept["test_state"], kept["test_u"], kept["test_mean"])
+    away = np.maximum(away, known.beyond_inputs(kept["test_u"]))
+    return factor * widening(away)[:, None]
+
+
+RULES: dict[str, Rule] = {
+    "own band": none,
+    "held-out errors": lambda kept: held_out(kept).factor,
+    "their 68 and 95 %": lambda kept: of_quantiles(kept, (0.68, 0.95)),
+    "Student": student,
+    "spread of folds": lambda kept: with_folds(kept, held_out(kept).factor),
+    "toward seen": lambda kept: held_out(kept).toward(seen(kept)).factor,
+    "wider outside": lambda kept: wider_outside(kept, held_out(kept).factor),
+    "both (adopted)": lambda kept: wider_outside(kept, held_out(kept).toward(seen(kept)).factor),
+    "both, spread of folds": lambda kept: with_folds(
+        kept, wider_outside(kept, held_out(kept).toward(seen(kept)).factor)
+    ),
+}
 
 
 def judged(kept: Kept, factor: np.ndarray) -> dict[str, float]:

@@ -417,7 +417,8 @@ class Estimator(metaclass=_SignatureFromConfig):
         with double_precision():
             u = thinned_inputs(scaled.u, self.stride_)
             run = self._simulate(u, y_start[:: self.stride_], samples, seed=seed)
-            distance = self._distance(run, u, scaled.u)
+            distance = self._distance(run, u)
+            run = run if distance is None else self._widened(run, distance)
         run = run.at_all_rows(self.stride_, len(record)) if self.stride_ > 1 else run
         return Prediction(
             mean=self.scaler_.outputs(run.mean),
@@ -432,18 +433,28 @@ class Estimator(metaclass=_SignatureFromConfig):
             input_names=self.input_names_,
             output_names=self.output_names_,
             name=record.name,
-            distance=distance,
+            distance=self._at_all_rows(distance, scaled.u),
         )
 
-    def _distance(self, run: Simulated, steps: np.ndarray, u: np.ndarray) -> np.ndarray | None:
-        """How far each row of a run over inputs `u` is from what was seen; None if unknown.
-
-        `steps` are the inputs at the model's rate.
-        """
+    def _distance(self, run: Simulated, u: np.ndarray) -> np.ndarray | None:
+        """How far each step of a run over inputs `u` is from what was seen; None if unknown."""
         if self.seen_ is None:
             return None
-        slow = self.seen_.distance(self._path(run), steps, run.mean)
-        rows = slow if self.stride_ == 1 else at_all_rows(slow[:, None], self.stride_, len(u))[:, 0]
+        away = self.seen_.distance(self._path(run), u, run.mean)
+        return np.maximum(away, self.seen_.beyond_inputs(u))
+
+    def _widened(self, run: Simulated, distance: np.ndarray) -> Simulated:
+        """The run with a band that knows how far each step is from what was seen.
+
+        Override where a method's band should.
+        """
+        return run
+
+    def _at_all_rows(self, distance: np.ndarray | None, u: np.ndarray) -> np.ndarray | None:
+        """Distances of steps at all rows, each with its own input."""
+        if distance is None or self.seen_ is None or self.stride_ == 1:
+            return distance
+        rows = at_all_rows(distance[:, None], self.stride_, len(u))[:, 0]
         return np.maximum(rows, self.seen_.beyond_inputs(u))
 
 

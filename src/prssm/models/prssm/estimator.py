@@ -13,7 +13,7 @@ from prssm.data.scaling import Scaler
 from prssm.data.stream.stream import Stream
 from prssm.foundation.errors import DataError, OptionError
 from prssm.models.estimator import Estimator, Simulated
-from prssm.models.prssm.calibration import Calibration
+from prssm.models.prssm.calibration import Calibration, widening
 from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, ResolvedConfig
 from prssm.models.prssm.fitting.contest import Contender, Contest
 from prssm.models.prssm.fitting.fit import Fitting
@@ -190,6 +190,12 @@ class PRSSM(Estimator):
         assert run.samples is not None
         samples_y = self.calibration_.samples(run.samples, run.mean)
         return replace(run, std=self.calibration_.std(run.std), samples=samples_y)
+
+    def _widened(self, run: Simulated, distance: np.ndarray) -> Simulated:
+        factor = widening(distance)[:, None]
+        assert run.samples is not None
+        samples = run.mean + factor * (run.samples - run.mean)
+        return replace(run, std=factor * run.std, samples=samples)
 
     def _path(self, run: Simulated) -> np.ndarray:
         assert run.state_mean is not None
