@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from prssm.data.stream.convert import convert
     from prssm.data.stream.stream import Stream
     from prssm.evaluation.search.search import search
+    from prssm.export.targets import export
     from prssm.foundation.errors import (
         DataError,
         MissingExtraError,
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
         PrssmWarning,
         TrainingError,
         TrainingInterrupted,
+        WriteError,
     )
+    from prssm.inference.observer import Observer
     from prssm.models.constant import Constant
     from prssm.models.files import load
     from prssm.models.linear_ssm import LinearSSM
@@ -41,7 +44,9 @@ if TYPE_CHECKING:
     from prssm.models.prssm.estimator import PRSSM
     from prssm.models.revarb.estimator import REVARB
     from prssm.models.ssgpssm.estimator import SSGPSSM
+    from prssm.prediction.estimate import Estimate
     from prssm.prediction.prediction import Prediction
+    from prssm.prediction.residuals import Residuals
 
 __all__ = [
     "GPNARX",
@@ -52,22 +57,27 @@ __all__ = [
     "SSGPSSM",
     "Constant",
     "DataError",
+    "Estimate",
     "LinearSSM",
     "MissingExtraError",
     "ModelFileError",
     "NotFittedError",
+    "Observer",
     "OptionError",
     "Prediction",
     "ProcessError",
     "PrssmError",
     "PrssmWarning",
     "Record",
+    "Residuals",
     "Stream",
     "TrainingError",
     "TrainingInterrupted",
+    "WriteError",
     "__version__",
     "convert",
     "datasets",
+    "export",
     "load",
     "read",
     "search",
@@ -78,6 +88,7 @@ _ERRORS = "prssm.foundation.errors"
 _HOMES = {
     "Constant": "prssm.models.constant",
     "DataError": _ERRORS,
+    "Estimate": "prssm.prediction.estimate",
     "GPNARX": "prssm.models.narx.gp_narx",
     "LinearSSM": "prssm.models.linear_ssm",
     "MSGP": "prssm.models.narx.msgp",
@@ -85,6 +96,7 @@ _HOMES = {
     "ModelFileError": _ERRORS,
     "NIGP": "prssm.models.narx.nigp",
     "NotFittedError": _ERRORS,
+    "Observer": "prssm.inference.observer",
     "OptionError": _ERRORS,
     "PRSSM": "prssm.models.prssm.estimator",
     "Prediction": "prssm.prediction.prediction",
@@ -93,12 +105,15 @@ _HOMES = {
     "PrssmWarning": _ERRORS,
     "REVARB": "prssm.models.revarb.estimator",
     "Record": "prssm.data.record",
+    "Residuals": "prssm.prediction.residuals",
     "SSGPSSM": "prssm.models.ssgpssm.estimator",
     "Stream": "prssm.data.stream.stream",
     "TrainingError": _ERRORS,
     "TrainingInterrupted": _ERRORS,
+    "WriteError": _ERRORS,
     "convert": "prssm.data.stream.convert",
     "datasets": "prssm.data.sets.catalogue",
+    "export": "prssm.export.targets",
     "load": "prssm.models.files",
     "read": "prssm.data.io.files",
     "search": "prssm.evaluation.search.search",
@@ -108,8 +123,9 @@ _HOMES = {
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Public names are imported when first used, so that `prssm --help` does not wait for
-        JAX.
+        """Public names are imported when first used.
+
+        So `prssm --help` does not wait for JAX.
         """
         if name not in _HOMES:
             raise AttributeError(f"module 'prssm' has no attribute {name!r}")

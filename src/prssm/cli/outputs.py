@@ -1,5 +1,6 @@
-"""Files that the commands write: names are checked before any work, contents appear under their
-name only when whole.
+"""Files that the commands write.
+
+Names are checked before any work, contents appear under their name only when whole.
 """
 
 import json
@@ -49,3 +50,8 @@ def without_nan(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def numbered(path: Path, count: int) -> list[Path]:
+    """One file a record: pred.csv, or pred-0.csv, pred-1.csv, ..."""
+    return [path] if count == 1 else [path.with_stem(f"{path.stem}-{i}") for i in range(count)]

@@ -1,5 +1,6 @@
-"""The words of `prssm fit`, those that it shares with `prssm search`, and what settings they
-make.
+"""The words of `prssm fit`, and what settings they make.
+
+Those that it shares with `prssm search` are here, too.
 """
 
 import re
@@ -9,35 +10,16 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from prssm.cli.merging import Said, Words, split_names, word_names
+from prssm.cli.columns import ColumnWords
+from prssm.cli.merging import Said, Words, word_names
 from prssm.evaluation.tasks.settings import DataSettings, FitSettings, ProcessSettings
 from prssm.foundation.errors import OptionError
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataWords(Words):
+class DataWords(ColumnWords, Words):
     """What `prssm fit` and `prssm search` are both told: which data, and which method."""
 
-    inputs: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--inputs", "-u"],
-            negative="",
-            help="Input columns: a,b or repeated. Default: u, or u1, u2, ...",
-        ),
-    ] = None
-    outputs: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--outputs", "-y"],
-            negative="",
-            help="Output columns: a,b or repeated. Default: y, or y1, y2, ...",
-        ),
-    ] = None
-    time: Annotated[str | None, Parameter(help="Column of time stamps, checked for gaps.")] = None
-    dt: Annotated[
-        float | None, Parameter(help="Seconds between rows, where there is no time column.")
-    ] = None
     test: Annotated[str | None, Parameter(help="A file that is scored and not trained on.")] = None
     split: Annotated[
         float | None,
@@ -131,10 +113,9 @@ def data_settings(said: Said[DataWords], stream: str | None = None) -> DataSetti
     """Which data were meant."""
     return DataSettings(
         data=said.data,
-        inputs=split_names(said.words.inputs),
-        outputs=split_names(said.words.outputs),
         stream=stream,
-        **said.given("time", "dt", "test", "split"),
+        **said.words.chosen(),
+        **said.given("test", "split"),
     )
 
 

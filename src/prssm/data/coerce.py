@@ -1,5 +1,6 @@
-"""Whatever a user brings (Records, arrays, data frames, lists of them) becomes a list of Records
-here.
+"""Whatever a user brings becomes a list of Records here.
+
+Records, arrays, data frames and lists of them are taken.
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,8 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.foundation.errors import DataError, did_you_mean
 
+LARGEST = 1e100
+
 
 def as_records(
     data: Any,
@@ -19,8 +22,9 @@ def as_records(
     outputs: Sequence[str] | None = None,
     time: str | None = None,
 ) -> list[Record]:
-    """A list of Records from a Record, `(u, y)` arrays, a data frame with named columns, or a list
-    of any of these.
+    """A list of Records from whatever a user brings.
+
+    That is a Record, `(u, y)` arrays, a data frame with named columns, or a list of any of these.
     """
     if _is_whole(data) and y is not None:
         raise DataError(
@@ -51,8 +55,9 @@ def as_records(
 
 
 def is_collection(data: Any, y: Any = None) -> bool:
-    """Whether these data are a collection of experiments (of one or more), so that an answer to
-    them is a list. The same forms as in `as_records`.
+    """Whether these data are a collection of experiments, of one or more.
+
+    An answer to them is then a list. The forms are those of `as_records`.
     """
     if _is_whole(data):
         return False
@@ -71,8 +76,9 @@ def from_frame(
     time: str | None = None,
     name: str = "frame",
 ) -> Record:
-    """A Record from the named columns of any data frame (pandas, polars, pyarrow, ...). Missing
-    outputs become NaN.
+    """A Record from the named columns of any data frame (pandas, polars, pyarrow, ...).
+
+    Missing outputs become NaN.
     """
     import narwhals as nw
 
@@ -161,7 +167,9 @@ def _numbered(record: Record, index: int) -> Record:
 
 
 def check_alike(records: list[Record]) -> None:
-    """All experiments of a data set measure the same columns at the same rate."""
+    """All experiments of a data set measure the same columns at the same rate, in usable units."""
+    for record in records:
+        check_magnitude(record)
     first = records[0]
     for other in records[1:]:
         for word, a, b in (
@@ -177,6 +185,21 @@ def check_alike(records: list[Record]) -> None:
             raise DataError(
                 f"{other.name}: sampled every {other.dt:.6g} s, but {first.name} every "
                 f"{first.dt:.6g} s"
+            )
+
+
+def check_magnitude(record: Record) -> None:
+    """Values so large that their squares may be no number are refused."""
+    for word, values, names in (
+        ("input", record.u, record.input_names),
+        ("output", record.y, record.output_names),
+    ):
+        bad = np.argwhere(np.abs(values) > LARGEST)
+        if len(bad):
+            row, column = bad[0]
+            raise DataError(
+                f"{record.name}: {word} column {names[column]!r} is {values[row, column]:.3g} at "
+                f"row {row}; expected at most {LARGEST:g}, use other units"
             )
 
 

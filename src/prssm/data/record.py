@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from prssm.foundation.errors import DataError
 
+LONGEST_STEP = 1e100  # seconds
 TIME_TOLERANCE = 0.01  # a step may differ from the median step by this fraction
 
 
@@ -126,8 +127,9 @@ class Record:
         )
 
     def outputs_filled(self) -> np.ndarray:
-        """Outputs with gaps bridged linearly (ends held), for code that needs a number
-        everywhere.
+        """Outputs with gaps bridged linearly, ends held.
+
+        For code that needs a number everywhere.
         """
         filled = np.array(self.y)
         for column in filled.T:
@@ -142,9 +144,13 @@ class Record:
 
 
 def _columns(values: ArrayLike, label: str, name: str) -> np.ndarray:
+    if isinstance(values, np.ma.MaskedArray):  # what is masked was not measured
+        values = np.ma.filled(values.astype(np.float64), np.nan)
+    if np.iscomplexobj(values):
+        raise DataError(f"{name}: {label} holds complex numbers; expected real ones")
     try:
         array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"{name}: {label} is not an array of numbers: {error}") from None
     if array.ndim == 1:
         array = array[:, None]
@@ -175,8 +181,8 @@ def _no_infinity(array: np.ndarray, names: tuple[str, ...], word: str, record: s
 
 
 def _step(dt: float | None, time: ArrayLike | None, length: int, name: str) -> float | None:
-    is_number = isinstance(dt, int | float | np.integer | np.floating)
-    if dt is not None and not (is_number and np.isfinite(dt) and dt > 0):
+    is_number = isinstance(dt, int | float | np.integer | np.floating) and dt is not True
+    if dt is not None and not (is_number and 0 < dt < LONGEST_STEP):
         raise DataError(f"{name}: dt must be a positive number of seconds, got {dt!r}")
     if time is not None:
         return _step_of(time, dt, length, name=name)

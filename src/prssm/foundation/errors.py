@@ -1,13 +1,35 @@
-"""Every error that a user can cause, each with a message of one line: what was expected, what came,
-where; and the one kind of warning.
+"""Every error that a user can cause, each with a message of one line.
+
+What was expected, what came, where; and the one kind of warning.
 """
 
 import difflib
 from collections.abc import Iterable
 
+LONGEST = 300  # characters of a message, whatever a file has put into it
+
 
 class PrssmError(Exception):
     """Base of all errors that the library raises on purpose."""
+
+    def __str__(self) -> str:
+        return shortened(super().__str__())
+
+
+def shortened(text: str, most: int = LONGEST) -> str:
+    """A text with its middle left out where it is too long: its begin and its end say most."""
+    if len(text) <= most:
+        return text
+    end = most // 3
+    return f"{text[: most - end - 5]} ... {text[-end:]}"
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """Names in a row, the first ones of many; what there is no room for is counted."""
+    names = list(names)
+    left_out = len(names) - most
+    more = f" and {left_out} more" if left_out > 0 else ""
+    return ", ".join(names[:most]) + more
 
 
 class DataError(PrssmError, ValueError):
@@ -20,6 +42,10 @@ class OptionError(PrssmError, ValueError):
 
 class ModelFileError(PrssmError, ValueError):
     """A model or checkpoint file that is truncated, foreign or of another version."""
+
+
+class WriteError(PrssmError, OSError):
+    """A file that cannot be written, as on a full disk; an old file of that name is intact."""
 
 
 class NotFittedError(PrssmError, AttributeError):
@@ -35,8 +61,9 @@ class TrainingError(PrssmError, RuntimeError):
 
 
 class ProcessError(PrssmError, RuntimeError):
-    """A run in several processes that cannot start, or that lost one of them; the message says how
-    to go on.
+    """A run in several processes that cannot start, or that lost one of them.
+
+    The message says how to go on.
     """
 
 
@@ -45,8 +72,9 @@ class TrainingInterrupted(PrssmError, KeyboardInterrupt):
 
 
 class PrssmWarning(UserWarning):
-    """Something that works but that a user would want to know; Python's `warnings` shows or hides
-    it.
+    """Something that works but that a user would want to know.
+
+    Python's `warnings` shows or hides it.
     """
 
 
@@ -56,4 +84,4 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
     if close:
         return f" Did you mean {close[0]!r}?"
-    return f" Known: {', '.join(known)}."
+    return f" Known: {listed(known, most=40)}."

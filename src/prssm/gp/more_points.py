@@ -12,8 +12,9 @@ _JITTER = 1e-6  # relative to the kernel's variance, for points that lie close t
 def least_known(
     visited: np.ndarray, known: np.ndarray, lengthscale: np.ndarray, count: int
 ) -> np.ndarray:
-    """Those `count` of the places `visited` (M, Din) of which a GP with the inducing inputs `known`
-    (P, Din) knows least, (count, Din).
+    """The places that a GP knows least, (count, Din).
+
+    Of the places `visited` (M, Din); its inducing inputs are `known` (P, Din).
 
     One after the other, each where the variance is largest that all points before it leave (a
     pivoted Cholesky factorisation), for the squared-exponential kernel.
@@ -36,8 +37,9 @@ def least_known(
 
 
 def longer_factor(factor: np.ndarray, count: int, std: float) -> np.ndarray:
-    """The factor (..., P, P) of `gp.sparse.WhitenedInducing` with `count` more points, independent
-    of the others and with this deviation.
+    """The factor (..., P, P) of `gp.sparse.WhitenedInducing` with `count` more points.
+
+    They are independent of the others and have this deviation.
     """
     size = factor.shape[-1]
     grown = np.zeros((*factor.shape[:-2], size + count, size + count))

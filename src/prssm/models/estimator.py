@@ -1,9 +1,10 @@
-"""The contract: every method is an Estimator, so one command line, one benchmark and one report
-serve all.
+"""The contract: every method is an Estimator.
 
-A method provides `Config`, `PRESETS`, `warmup`, `_fit`, `_simulate`, `_state` and `_restore`, all
-in scaled units. What is the same for all (checks, scaling, hiding the outputs after the warm-up,
-scores, files) happens here once.
+So one command line, one benchmark and one report serve all.
+
+A method provides `Config`, `PRESETS`, `warmup`, `_fit`, `_simulate`, `_state_space`, `_state` and
+`_restore`, all in scaled units. What is the same for all (checks, scaling, hiding the outputs after
+the warm-up, scores, files) happens here once; what takes measurements in, in `state_estimation`.
 """
 
 import inspect
@@ -32,6 +33,7 @@ from prssm.foundation.errors import (
 )
 from prssm.foundation.options import Options
 from prssm.foundation.precision import double_precision
+from prssm.models.state_estimation import StateEstimation
 from prssm.prediction.cautions import about_seen
 from prssm.prediction.metrics import evaluate
 from prssm.prediction.prediction import Prediction
@@ -65,8 +67,9 @@ class Simulated:
     state_std: np.ndarray | None = None
 
     def at_all_rows(self, stride: int, rows: int) -> Self:
-        """At each of so many rows, from a run at a rate that is slower by `stride`; samples keep
-        the deviation.
+        """At each of so many rows, from a run at a rate that is slower by `stride`.
+
+        Samples keep the deviation.
         """
         mean = at_all_rows(self.mean, stride, rows)
         std = at_all_rows(self.std, stride, rows)
@@ -98,9 +101,10 @@ class _SignatureFromConfig(ABCMeta):
         return inspect.Signature(parameters)
 
 
-class Estimator(metaclass=_SignatureFromConfig):
-    """Base of all methods, with scikit-learn's manners: `fit` returns self, what it has learnt ends
-    in `_`.
+class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
+    """Base of all methods, with scikit-learn's manners.
+
+    `fit` returns self, what it has learnt ends in `_`.
     """
 
     name: ClassVar[str]
@@ -161,8 +165,9 @@ class Estimator(metaclass=_SignatureFromConfig):
     def _simulate(
         self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
     ) -> Simulated:
-        """Free run over scaled inputs (T, Du) from the first outputs (of at most `warmup` rows; NaN
-        where missing).
+        """Free run over scaled inputs (T, Du) from the first outputs.
+
+        These have at most `warmup` rows, NaN where missing.
         """
 
     @abstractmethod
@@ -190,8 +195,9 @@ class Estimator(metaclass=_SignatureFromConfig):
         )
 
     def findings(self) -> list[tuple[str, str]]:
-        """What the fit decided by itself, as (what, how) in words, for reports; nothing where it
-        decided nothing.
+        """What the fit decided by itself, as (what, how) in words, for reports.
+
+        Nothing where it decided nothing.
         """
         if self.stride_ == 1:
             return []
@@ -221,9 +227,9 @@ class Estimator(metaclass=_SignatureFromConfig):
         budget: float | None = None,
         found: Callable[[Self], None] | None = None,
     ) -> Self:
-        """Learn the system from a Record, a list of Records, `(u, y)` arrays, a data frame (with
-        column names) or a Stream.
+        """Learn the system from data.
 
+        These are a Record, a list of them, `(u, y)` arrays, a data frame with names, or a Stream.
         `checkpoint` names a file that training keeps up to date; `resume=True` continues from it.
         `devices` splits training between so many devices, or between all of them ('auto').
         `budget` is a number of seconds that the fit should take at most: methods that train by
@@ -322,8 +328,9 @@ class Estimator(metaclass=_SignatureFromConfig):
     def simulate(
         self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
     ) -> Any:
-        """Free run over the inputs of `data`, started from its first `warmup` outputs; later
-        outputs are never read.
+        """Free run over the inputs of `data`, started from its first `warmup` outputs.
+
+        Later outputs are never read.
 
         One experiment gives a Prediction; a list or tuple of experiments, also of one, gives a list
         of them. Outputs may be NaN or absent; without any, the run starts from the prior over the
@@ -345,8 +352,9 @@ class Estimator(metaclass=_SignatureFromConfig):
     def score(
         self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
     ) -> dict[str, float]:
-        """Metrics of the free run against what was measured, pooled over records: rmse, fit, log-
-        likelihood, coverage.
+        """Metrics of the free run against what was measured, pooled over records.
+
+        They are the RMSE, the fit, the log-likelihood and the coverage of the band.
         """
         predictions = self.free_runs(data, y, samples=samples, seed=seed)
         return evaluate(predictions, self.scaler_.y_std)
@@ -465,8 +473,9 @@ def _past(y: np.ndarray) -> np.ndarray:
 
 
 def _with_inputs_alone(data: Any) -> Any:
-    """Arrays without outputs beside them are inputs: one array, or a list of them. A tuple of two
-    stays what it is, (u, y).
+    """Arrays without outputs beside them are inputs: one array, or a list of them.
+
+    A tuple of two stays what it is, (u, y).
     """
     if isinstance(data, np.ndarray):
         return Record(data, None)

@@ -38,6 +38,7 @@ class Prediction:
     output_names: tuple[str, ...] = ("y",)
     name: str = "record"
     distance: np.ndarray | None = None
+    label: str = "free simulation"  # what kind of run this is, for pictures
 
     def __len__(self) -> int:
         return len(self.mean)

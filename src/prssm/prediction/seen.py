@@ -152,7 +152,7 @@ def _limit(rows: np.ndarray, points: np.ndarray, of_row: np.ndarray, of_point: n
         for one in np.unique(of_row)
         if (of_point != one).any()
     ]
-    return max(float(np.quantile(np.concatenate(found), _SHARE)), _LEAST) if found else np.inf
+    return max(float(np.quantile(np.concatenate(found), _SHARE)), _LEAST) if found else _AWAY
 
 
 def _nearest(rows: np.ndarray, points: np.ndarray) -> np.ndarray:

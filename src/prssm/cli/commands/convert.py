@@ -1,5 +1,6 @@
-"""`prssm convert`: files to a folder from which training reads as it goes, for data that do not fit
-in memory.
+"""`prssm convert`: files to a folder from which training reads as it goes.
+
+It is for data that do not fit in memory.
 """
 
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from prssm.cli.merging import split_names
+from prssm.cli.columns import ColumnWords
 
 
 def convert(
@@ -16,25 +17,15 @@ def convert(
         Parameter(help="CSV, Parquet, MAT or NPZ files, one an experiment, or folders of them."),
     ],
     out: Annotated[str, Parameter(help="The folder to write.")],
-    inputs: Annotated[
-        list[str] | None, Parameter(name=["--inputs", "-u"], negative="", help="Input columns.")
-    ] = None,
-    outputs: Annotated[
-        list[str] | None, Parameter(name=["--outputs", "-y"], negative="", help="Output columns.")
-    ] = None,
-    time: Annotated[str | None, Parameter(help="Column of time stamps, checked for gaps.")] = None,
-    dt: Annotated[
-        float | None, Parameter(help="Seconds between rows, where there is no time column.")
-    ] = None,
+    columns: Annotated[ColumnWords, Parameter(name="*")] = ColumnWords(),  # noqa: B008 - frozen
 ) -> None:
-    """Convert recordings once, for `prssm fit --stream FOLDER`. A Parquet file may be larger than
-    memory.
+    """Convert recordings once, for `prssm fit --stream FOLDER`.
+
+    A Parquet file may be larger than memory.
     """
     from prssm.data.stream.convert import convert as converted
 
-    stream = converted(
-        data, Path(out), inputs=split_names(inputs), outputs=split_names(outputs), time=time, dt=dt
-    )
+    stream = converted(data, Path(out), **columns.chosen())
     print(
         f"{out}: {len(stream.lengths)} experiment(s), {stream.steps} rows, "
         f"inputs: {', '.join(stream.input_names) or 'none'}, outputs: "

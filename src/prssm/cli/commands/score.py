@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from prssm.cli.merging import split_names
+from prssm.cli.columns import ColumnWords
 from prssm.cli.outputs import SCORES, checked_name, write_json
 from prssm.evaluation.tasks.settings import SavedModelSettings
 
@@ -23,50 +23,35 @@ def score(
     ],
     *,
     out: Annotated[Path | None, Parameter(help="Also write the scores as JSON.")] = None,
-    inputs: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--inputs", "-u"],
-            negative="",
-            help="Input columns, if not called as in training.",
-        ),
-    ] = None,
-    outputs: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--outputs", "-y"],
-            negative="",
-            help="Output columns, if not called as in training.",
-        ),
-    ] = None,
-    time: Annotated[str | None, Parameter(help="Column of time stamps.")] = None,
-    dt: Annotated[float | None, Parameter(help="Seconds between rows.")] = None,
+    columns: Annotated[ColumnWords, Parameter(name="*")] = ColumnWords(),  # noqa: B008 - frozen
     samples: Annotated[
         int | None, Parameter(help="Trajectories to draw. Default: the model's own number.")
     ] = None,
     seed: Annotated[int, Parameter(help="Of the random numbers.")] = 0,
 ) -> None:
-    """Score the free run of a model against what was measured: error, fit, log-likelihood, coverage
-    of the band.
+    """Score the free run of a model against what was measured.
+
+    The table has error, fit, log-likelihood and coverage of the band. Below it stands whether
+    errors one step ahead are white and independent of the inputs.
     """
     if out is not None:
         checked_name(out, SCORES, "--out")
     settings = SavedModelSettings(
         model=model,
         data=data,
-        inputs=split_names(inputs),
-        outputs=split_names(outputs),
-        time=time,
-        dt=dt,
         samples=samples,
         seed=seed,
+        **columns.chosen(),
     )
     from prssm.evaluation.tasks import saved_model
+    from prssm.report.residual_words import in_words
     from prssm.report.tables import metric_table, print_table
 
     scored = saved_model.score(settings)
     title = f"{scored.model.name}: free run over {data}"
     print_table(metric_table(scored.metrics, title=title))
+    if scored.residuals is not None:
+        print("\n".join(in_words(scored.residuals)))
     if out is not None:
         write_json(out, _document(settings, scored))
         print(f"scores: {out}")
@@ -82,4 +67,5 @@ def _document(settings: SavedModelSettings, scored: "Scored") -> dict[str, Any]:
         "rows": sum(len(record) for record in scored.records),
         "seed": settings.seed,
         "metrics": scored.metrics,
+        "residuals": scored.residuals.to_dict() if scored.residuals else None,
     }

@@ -1,15 +1,21 @@
-"""`prssm simulate`: a free run of a saved model over the inputs of a file, as a table that other
-programs read.
+"""`prssm simulate`: a free run of a saved model over the inputs of a file.
+
+The result is a table that other programs read.
 """
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from prssm.cli.merging import split_names
-from prssm.cli.outputs import TABLE, checked_name
+from prssm.cli.columns import ColumnWords
+from prssm.cli.outputs import TABLE, checked_name, numbered
 from prssm.evaluation.tasks.settings import SavedModelSettings
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from prssm.prediction.prediction import Prediction
 
 
 def simulate(
@@ -24,24 +30,7 @@ def simulate(
     out: Annotated[Path, Parameter(help="Where the predictions go: .csv or .parquet.")] = Path(
         "prediction.csv"
     ),
-    inputs: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--inputs", "-u"],
-            negative="",
-            help="Input columns, if not called as in training.",
-        ),
-    ] = None,
-    outputs: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--outputs", "-y"],
-            negative="",
-            help="Output columns, if not called as in training.",
-        ),
-    ] = None,
-    time: Annotated[str | None, Parameter(help="Column of time stamps.")] = None,
-    dt: Annotated[float | None, Parameter(help="Seconds between rows.")] = None,
+    columns: Annotated[ColumnWords, Parameter(name="*")] = ColumnWords(),  # noqa: B008 - frozen
     samples: Annotated[
         int | None,
         Parameter(
@@ -62,29 +51,25 @@ def simulate(
     settings = SavedModelSettings(
         model=model,
         data=data,
-        inputs=split_names(inputs),
-        outputs=split_names(outputs),
-        time=time,
-        dt=dt,
         samples=samples,
         seed=seed,
+        **columns.chosen(),
     )
     from prssm.data.io.files import write_columns
     from prssm.evaluation.tasks import saved_model
 
     runs = saved_model.simulate(settings)
-    for run, path in zip(runs, _numbered(out, len(runs)), strict=True):
-        columns = run.to_columns()
-        if samples is not None and run.samples is not None:
-            columns |= {
-                f"{name}_sample{s}": run.samples[s, :, i]
-                for s in range(len(run.samples))
-                for i, name in enumerate(run.output_names)
-            }
-        write_columns(path, columns)
+    for run, path in zip(runs, numbered(out, len(runs)), strict=True):
+        write_columns(path, run.to_columns() | ({} if samples is None else _sampled(run)))
         print(f"prediction: {path}")
 
 
-def _numbered(path: Path, count: int) -> list[Path]:
-    """One file a record: pred.csv, or pred-0.csv, pred-1.csv, ..."""
-    return [path] if count == 1 else [path.with_stem(f"{path.stem}-{i}") for i in range(count)]
+def _sampled(run: "Prediction") -> dict[str, "np.ndarray"]:
+    """A column for each trajectory of each output."""
+    if run.samples is None:
+        return {}
+    return {
+        f"{name}_sample{s}": run.samples[s, :, i]
+        for s in range(len(run.samples))
+        for i, name in enumerate(run.output_names)
+    }

@@ -1,6 +1,5 @@
 """Parquet, NPZ and MATLAB files (v5 to v7 through scipy, v7.3 through h5py) as columns."""
 
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,10 @@ from typing import Any
 import numpy as np
 
 from prssm.data.io.columns import ArrayColumns, as_variables
+from prssm.data.io.mat_check import check_mat
+from prssm.data.io.npz_members import npz_members
 from prssm.foundation.errors import DataError, MissingExtraError
+from prssm.foundation.limits import check_unpacked
 
 
 def read_parquet(path: Path, rows: slice = slice(None)) -> ArrayColumns:
@@ -37,7 +39,8 @@ def _collected(path: Path, what: Callable[[Any], Any]) -> Any:
     polars = import_polars()
     try:
         return what(polars.scan_parquet(path, glob=False)).collect()
-    except (polars.exceptions.PolarsError, OSError) as error:
+    # polars' own panic is no Exception: it comes from Rust
+    except (polars.exceptions.PolarsError, OSError, polars.exceptions.PanicException) as error:
         raise DataError(
             f"{path}: not a whole Parquet file (truncated or of another kind): {_first_line(error)}"
         ) from None
@@ -55,23 +58,7 @@ def import_polars() -> Any:
 
 
 def read_npz(path: Path) -> ArrayColumns:
-    try:
-        # opened here, because numpy leaves the file open when it is not an archive
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            found = {name: archive[name] for name in archive.files}
-    except (
-        zipfile.BadZipFile,
-        ValueError,
-        OSError,
-        EOFError,
-        KeyError,
-        AttributeError,
-        TypeError,
-    ) as error:
-        raise DataError(
-            f"{path}: not a whole NPZ file (truncated or of another kind): {_first_line(error)}"
-        ) from None
-    return as_variables(str(path), found)
+    return as_variables(str(path), npz_members(path))
 
 
 def read_mat(path: Path) -> ArrayColumns:
@@ -84,6 +71,7 @@ def read_mat(path: Path) -> ArrayColumns:
 def _read_mat5(path: Path) -> dict[str, np.ndarray]:
     from scipy.io import loadmat
 
+    check_mat(path)
     try:
         found = loadmat(path)
     # scipy raises a dozen kinds here; all mean that this is no readable MAT file
@@ -108,16 +96,16 @@ def _read_hdf5(path: Path) -> dict[str, np.ndarray]:
     try:
         with h5py.File(path) as file:
             # MATLAB stores columns first, HDF5 rows first: every array arrives transposed
-            return {
-                name: np.asarray(item[()]).T
-                for name, item in file.items()
-                if isinstance(item, h5py.Dataset)
-            }
-    except (OSError, KeyError, RuntimeError) as error:
+            found = {name: item for name, item in file.items() if isinstance(item, h5py.Dataset)}
+            check_unpacked(path, sum(item.nbytes for item in found.values()))
+            return {name: np.asarray(item[()]).T for name, item in found.items()}
+    except DataError:
+        raise
+    except Exception as error:  # h5py passes on whatever the library finds
         raise DataError(
             f"{path}: not a whole MAT 7.3 file (truncated or of another kind): {_first_line(error)}"
         ) from None
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,5 +1,6 @@
-"""A file as named columns. Numbers are made when a column is asked for, so text in columns nobody
-needs does no harm.
+"""A file as named columns.
+
+Numbers are made when a column is asked for, so text in columns nobody needs does no harm.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from prssm.foundation.errors import DataError, did_you_mean
+from prssm.foundation.errors import DataError, did_you_mean, listed
 
 # words that mean "not measured", in lower case
 MISSING = frozenset({"", "nan", "na", "n/a", "null", "none"})
@@ -32,8 +33,9 @@ class FileColumns(Protocol):
         """One column as float64, NaN where a value is missing."""
 
     def stamps(self, name: str) -> np.ndarray:
-        """One column as seconds: numbers as they are, dates and times counted from the first
-        row.
+        """One column as seconds.
+
+        Numbers stay as they are, dates and times are counted from the first row.
         """
 
     def place(self, row: int) -> str:
@@ -42,8 +44,9 @@ class FileColumns(Protocol):
 
 @dataclass(frozen=True)
 class TextColumns:
-    """Cells of a text file; `lines[i]` is the line, counted from 1 as in an editor, on which row i
-    stands.
+    """Cells of a text file.
+
+    `lines[i]` is the line, counted from 1 as in an editor, on which row i stands.
     """
 
     where: str
@@ -68,15 +71,17 @@ class TextColumns:
     def numbers(self, name: str) -> np.ndarray:
         cells = self._cells(name)
         try:
-            return np.array(cells, dtype=np.float64)
-        # a missing value or text: go cell by cell, so that the message can name the line
+            if not any("_" in cell for cell in cells):
+                return np.array(cells, dtype=np.float64)
         except ValueError:
-            return np.array([self._number(cell, row, name) for row, cell in enumerate(cells)])
+            pass  # a missing value or text
+        # cell by cell, so that the message can name the line
+        return np.array([self._number(cell, row, name) for row, cell in enumerate(cells)])
 
     def stamps(self, name: str) -> np.ndarray:
         cells = self._cells(name)
         try:
-            float(cells[0])
+            number(cells[0])
         except ValueError:
             return _seconds(cells, f"{self.where}: column {name!r}")
         return self.numbers(name)
@@ -93,7 +98,7 @@ class TextColumns:
         if cell.strip().lower() in MISSING:
             return np.nan
         try:
-            return float(cell)
+            return number(cell)
         except ValueError:
             place = f"{self.where}: column {name!r}, {self.place(row)}"
             raise DataError(f"{place}: expected a number, got {cell.strip()!r}") from None
@@ -101,8 +106,9 @@ class TextColumns:
 
 @dataclass(frozen=True)
 class ArrayColumns:
-    """Variables of a MAT, NPZ or Parquet file. A matrix `X` of k columns is also known as X1
-    .. Xk.
+    """Variables of a MAT, NPZ or Parquet file.
+
+    A matrix `X` of k columns is also known as X1 .. Xk.
     """
 
     where: str
@@ -160,11 +166,19 @@ class ArrayColumns:
         return self.variables[owner][:, column]
 
 
+def number(cell: str) -> float:
+    """The number in a cell; 1_0 is one to Python alone, and more likely a name or a slip."""
+    if "_" in cell:
+        raise ValueError(f"not a number: {cell!r}")
+    return float(cell)
+
+
 def as_variables(
     where: str, found: Mapping[str, np.ndarray], word: str = "variable"
 ) -> ArrayColumns:
-    """Numeric vectors and matrices become columns (T, k); anything else is remembered with the
-    reason.
+    """Numeric vectors and matrices become columns (T, k).
+
+    Anything else is remembered with the reason.
     """
     variables = {}
     left_out = {}
@@ -181,7 +195,7 @@ def as_variables(
             variables[name] = array.reshape(-1, 1) if array.ndim == 1 or 1 in array.shape else array
     if not variables:
         raise DataError(
-            f"{where}: no column of numbers in this file; it holds {', '.join(found) or 'nothing'}"
+            f"{where}: no column of numbers in this file; it holds {listed(found) or 'nothing'}"
         )
     return ArrayColumns(where, variables, word, left_out=left_out)
 

@@ -18,7 +18,7 @@ from prssm.data.io.columns import FileColumns
 from prssm.data.io.text_files import read_text
 from prssm.data.io.writers import WRITERS
 from prssm.data.record import Record
-from prssm.foundation.errors import DataError
+from prssm.foundation.errors import DataError, listed
 
 READERS: dict[str, Callable[[Path], FileColumns]] = {
     ".csv": read_text,
@@ -65,8 +65,9 @@ def read(
     time: str | None = None,
     dt: float | None = None,
 ) -> Any:
-    """A Record from the named columns of a file, or a list of Records from a list of files, one an
-    experiment.
+    """A Record from the named columns of a file; a list of them from a list of files.
+
+    Each file is an experiment.
 
     The suffix says the format: CSV and its relatives, Parquet, MAT or NPZ. Inputs or outputs that
     are not named are the columns u, u1, u2, .. and y, y1, y2, .. where the file has them; an empty
@@ -101,7 +102,7 @@ def record_of(
         raise DataError(
             f"{columns.where}: say which columns are inputs and outputs, e.g. inputs=['u'], "
             f"outputs=['y'] (on the command line -u u -y y); the columns are "
-            f"{', '.join(columns.names)}"
+            f"{listed(columns.names)}"
         )
     _check_once(columns.where, names)
     is_free = TIME_COLUMN in columns.names and TIME_COLUMN not in names
@@ -120,8 +121,9 @@ def record_of(
 
 
 def write_record(path: AnyPath, record: Record) -> Path:
-    """Write a Record such that `read` gives the same numbers, names and sampling time back; the
-    suffix says the format.
+    """Write a Record such that `read` gives the same numbers, names and sampling time back.
+
+    The suffix says the format.
     """
     columns: dict[str, np.ndarray] = {}
     if record.dt is not None:
@@ -141,8 +143,9 @@ def write_record(path: AnyPath, record: Record) -> Path:
 
 
 def write_columns(path: AnyPath, columns: Mapping[str, Any]) -> Path:
-    """Write named columns of equal length to a CSV or Parquet file; it is complete under its name,
-    or not there.
+    """Write named columns of equal length to a CSV or Parquet file.
+
+    It is complete under its name, or not there.
     """
     arrays = {str(name): np.asarray(values) for name, values in columns.items()}
     return _write(path, arrays, (".csv", ".parquet"))
@@ -191,8 +194,9 @@ def _by_suffix(
 
 
 def _chosen(columns: FileColumns, names: Names, letter: str) -> list[str]:
-    """The asked-for columns, matrices expanded; if nothing was asked, those called by the
-    convention.
+    """The asked-for columns, matrices expanded.
+
+    If nothing was asked, those called by the convention.
     """
     if names is None:
         return [name for name in columns.names if re.fullmatch(rf"{letter}\d*", name)]
@@ -201,11 +205,11 @@ def _chosen(columns: FileColumns, names: Names, letter: str) -> list[str]:
 
 
 def _check_once(where: str, names: list[str]) -> None:
-    for position, name in enumerate(names):
-        if name in names[:position]:
-            raise DataError(
-                f"{where}: column {name!r} is asked for twice; a column is one input or one output"
-            )
+    if len(set(names)) < len(names):
+        name = next(name for name in names if names.count(name) > 1)
+        raise DataError(
+            f"{where}: column {name!r} is asked for twice; a column is one input or one output"
+        )
 
 
 def _numbers(columns: FileColumns, names: list[str]) -> dict[str, np.ndarray]:

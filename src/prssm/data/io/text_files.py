@@ -1,5 +1,6 @@
-"""CSV and its relatives: comma, semicolon, tab or blanks between cells, with or without a header,
-decimal point or comma.
+"""CSV and its relatives, with or without a header.
+
+Comma, semicolon, tab or blanks between cells; decimal point or comma.
 """
 
 import csv
@@ -7,8 +8,8 @@ import io
 import re
 from pathlib import Path
 
-from prssm.data.io.columns import MISSING, TextColumns
-from prssm.foundation.errors import DataError
+from prssm.data.io.columns import MISSING, TextColumns, number
+from prssm.foundation.errors import DataError, listed
 
 COMMENT = ("#", "%")
 
@@ -32,7 +33,7 @@ def read_text(path: Path) -> TextColumns:
         lines = lines[1:]
     _check_names(names, path)
     if not rows:
-        raise DataError(f"{path}: no rows of data below the header {', '.join(names)}")
+        raise DataError(f"{path}: no rows of data below the header {listed(names)}")
     return TextColumns(
         str(path), names, rows, lines=lines, has_header=has_header, decimal_comma=decimal_comma
     )
@@ -50,8 +51,9 @@ def _decoded(path: Path) -> str:
 
 
 def _delimiter(text: str, path: Path) -> str:
-    """What separates cells, judged by the first line that holds data; quoted text does not
-    count.
+    """What separates cells, judged by the first line that holds data.
+
+    Quoted text does not count.
     """
     for line in text.splitlines():
         if line.strip() and not line.lstrip().startswith(COMMENT):
@@ -88,8 +90,9 @@ def _rows(text: str, delimiter: str, path: Path) -> tuple[list[list[str]], list[
 
 
 def _without_comments(text: str, squeeze: bool) -> list[str]:
-    """Lines for the csv reader; a comment becomes an empty line, so that line numbers stay those of
-    the editor.
+    """Lines for the csv reader.
+
+    A comment becomes an empty line, so that line numbers stay those of the editor.
     """
     lines = list(io.StringIO(text, newline=None))
     return [
@@ -99,8 +102,9 @@ def _without_comments(text: str, squeeze: bool) -> list[str]:
 
 
 def _trailing_delimiter(rows: list[list[str]]) -> bool:
-    """Every line ends with a delimiter, as some programs write it: the last cell is always
-    empty.
+    """Every line ends with a delimiter, as some programs write it.
+
+    The last cell is always empty.
     """
     return len(rows[0]) > 1 and all(not row[-1].strip() for row in rows)
 
@@ -108,15 +112,17 @@ def _trailing_delimiter(rows: list[list[str]]) -> bool:
 def _is_number(cell: str, decimal_comma: bool) -> bool:
     text = cell.strip().lower()
     try:
-        float(text.replace(",", ".") if decimal_comma else text)
+        number(text.replace(",", ".") if decimal_comma else text)
     except ValueError:
         return text in MISSING
     return True
 
 
 def _check_names(names: list[str], path: Path) -> None:
+    seen: set[str] = set()
     for column, name in enumerate(names):
         if not name:
             raise DataError(f"{path}: column {column + 1} has no name in the header")
-        if name in names[:column]:
+        if name in seen:
             raise DataError(f"{path}: two columns are called {name!r}; expected different names")
+        seen.add(name)

@@ -1,5 +1,6 @@
-"""Named columns to a file, one function a format. All write to a temporary name first: a file is
-whole or not there.
+"""Named columns to a file, one function a format.
+
+All write to a temporary name first: a file is whole or not there.
 """
 
 import csv
@@ -20,8 +21,9 @@ Columns = dict[str, np.ndarray]
 
 
 def write_csv(path: Path, columns: Columns) -> None:
-    """Comma-separated, with a header; numbers have all the digits that give the same number back,
-    missing ones are empty.
+    """Comma-separated, with a header.
+
+    Numbers have all the digits that give the same number back, missing ones are empty.
     """
     if all(_looks_like_data(name) for name in columns):
         raise DataError(
@@ -55,13 +57,16 @@ def _cells(values: np.ndarray) -> list[Any]:
 
 def write_parquet(path: Path, columns: Columns) -> None:
     polars = import_polars()
+    whole = io.BytesIO()  # polars would call a full disk an error of its own
+    polars.DataFrame(columns).write_parquet(whole)
     with replacing(path) as stream:
-        polars.DataFrame(columns).write_parquet(stream)
+        stream.write(whole.getbuffer())
 
 
 def write_npz(path: Path, columns: Columns) -> None:
-    """One array a column. Written by hand because `numpy.savez` cannot store an array called
-    'file'.
+    """One array a column.
+
+    Written by hand because `numpy.savez` cannot store an array called 'file'.
     """
     with replacing(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, values in columns.items():

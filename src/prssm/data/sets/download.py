@@ -1,5 +1,6 @@
-"""The data folder, and the files of public sets in it: taken from there, else downloaded and
-verified.
+"""The data folder, and the files of public sets in it.
+
+Taken from there, else downloaded and verified.
 """
 
 import hashlib
@@ -12,17 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from prssm.foundation.atomic import replacing
-from prssm.foundation.errors import DataError
+from prssm.foundation.errors import DataError, shortened
 from prssm.foundation.folders import cache_folder
 
 FOLDER_VARIABLE = "PRSSM_DATA"
+UNVERIFIED = "PRSSM_UNVERIFIED"  # set by who accepts a download that nothing can verify
 TIMEOUT_SECONDS = 30.0
+_SAFE = ("https://", "file://")
 
 
 @dataclass(frozen=True)
 class DataFile:
-    """One file of a public set: where it belongs in the data folder, what its content is, where it
-    comes from.
+    """One file of a public set.
+
+    It says where it belongs in the data folder, what its content is, and where it comes from.
 
     `sha256` is empty where no trusted copy was at hand to take it from; the loader then checks the
     content's shape. `url` is empty where no public address is known. If the address is a zip
@@ -39,8 +43,9 @@ class DataFile:
 
 
 def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
-    """The folder of recordings: the argument, else the environment variable PRSSM_DATA, else the
-    user's cache folder.
+    """The folder of recordings.
+
+    It is the argument, else the environment variable PRSSM_DATA, else the user's cache folder.
     """
     chosen = folder or os.environ.get(FOLDER_VARIABLE)
     return Path(chosen).expanduser() if chosen else cache_folder()
@@ -52,8 +57,9 @@ def is_local(file: DataFile, folder: Path) -> bool:
 
 
 def fetch(file: DataFile, folder: Path) -> Path:
-    """The file's place in the folder, after a download if it was not there; its checksum is
-    verified in both cases.
+    """The file's place in the folder, after a download if it was not there.
+
+    Its checksum is verified in both cases.
     """
     target = folder / file.path
     if target.is_file():
@@ -73,6 +79,12 @@ def fetch(file: DataFile, folder: Path) -> Path:
 
 
 def _downloaded(file: DataFile, target: Path) -> bytes:
+    is_safe = file.url.startswith(_SAFE) and bool(file.sha256)
+    if not is_safe and not os.environ.get(UNVERIFIED):
+        raise DataError(
+            f"{target}: no such file, and nobody can tell whether what {file.url} sends is the "
+            f"right one (no https or no checksum); put it there, or set {UNVERIFIED}=1 to take it"
+        )
     request = urllib.request.Request(file.url, headers={"User-Agent": "prssm"})
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
@@ -80,8 +92,8 @@ def _downloaded(file: DataFile, target: Path) -> bytes:
     except (urllib.error.URLError, OSError) as error:
         reason = getattr(error, "reason", error)
         raise DataError(
-            f"{target}: no such file, and its download failed ({reason}); get {file.url} and put "
-            f"{file.file_name} there, or set {FOLDER_VARIABLE} to a folder that has it"
+            f"{target}: no such file, and its download failed ({shortened(str(reason), 80)}); put "
+            f"{file.url} there, or set {FOLDER_VARIABLE}"
         ) from None
 
 

@@ -1,5 +1,6 @@
-"""The public recordings: what each is, where it comes from, how it is split, and how its file
-becomes Records.
+"""The public recordings: what each is, and how its file becomes Records.
+
+An entry says where it comes from and how it is split.
 """
 
 from collections.abc import Callable
@@ -16,7 +17,7 @@ Paths = list[Path]
 
 RGP = "https://raw.githubusercontent.com/zhenwendai/RGP/master/datasets/system_identification/"
 CED_ZIP = (
-    "http://www.it.uu.se/research/publications/reports/2017-024/"
+    "https://www.it.uu.se/research/publications/reports/2017-024/"
     "CoupledElectricDrivesDataSetAndReferenceModels.zip"
 )
 TANKS_ZIP = (
@@ -114,7 +115,7 @@ PUBLIC: dict[str, DataSet] = {
             dt=0.02,
             files=(
                 DataFile(
-                    "sarcos_inv.mat", "", "http://www.gaussianprocess.org/gpml/data/sarcos_inv.mat"
+                    "sarcos_inv.mat", "", "https://www.gaussianprocess.org/gpml/data/sarcos_inv.mat"
                 ),
                 DataFile(
                     "sarcos_inv_reconstructed.npz",
@@ -246,7 +247,9 @@ def _dryer(paths: Paths) -> tuple[Part, Part]:
 
 
 def _barrett(paths: Paths) -> tuple[Part, Part]:
-    """Each group of five consecutive samples is one row of the test part, then four of the training
+    """The two parts of the Barrett arm's recording.
+
+    Each group of five consecutive samples is one row of the test part, then four of the training
     part.
     """
     found = _mat(paths[0])

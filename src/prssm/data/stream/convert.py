@@ -1,5 +1,6 @@
-"""Files to a stream: read once, piece by piece, so that neither one long file nor many need fit in
-memory.
+"""Files to a stream: read once, piece by piece.
+
+So neither one long file nor many need fit in memory.
 """
 
 import hashlib
@@ -33,8 +34,9 @@ def convert(
     time: str | None = None,
     dt: float | None = None,
 ) -> Stream:
-    """Write the experiments of a file, of files, or of all files of folders, to a stream. The
-    sources stay as they are; the columns are named as in `read`.
+    """Write the experiments of a file, of files, or of all files of folders, to a stream.
+
+    The sources stay as they are; the columns are named as in `read`.
 
     The folder has an index only when everything is there; a conversion that fails leaves none.
     """
@@ -53,9 +55,13 @@ def convert(
                 # the first file's, for all
                 inputs = list(piece.input_names)
                 outputs = list(piece.output_names)
-    index = writer.index()
-    with replacing(folder / INDEX) as stream:
-        stream.write(json.dumps(index, indent=1).encode())
+        index = writer.index()  # what it refuses leaves no rows behind
+    try:
+        with replacing(folder / INDEX) as stream:
+            stream.write(json.dumps(index, indent=1).encode())
+    except BaseException:
+        (folder / ROWS).unlink(missing_ok=True)
+        raise
     return Stream.open(folder)
 
 
@@ -78,8 +84,9 @@ def _files(sources: Sequence[AnyPath]) -> list[Path]:
 
 
 def _pieces(path: Path, **columns: Any) -> Iterator[tuple[Record, int]]:
-    """One experiment in pieces, each with the number of its first rows that were in the piece
-    before.
+    """One experiment in pieces.
+
+    With each comes the number of its first rows that were in the piece before.
 
     Pieces of a Parquet file overlap by a row, so that a gap in time between them is seen too.
     """
@@ -125,8 +132,9 @@ class _Writer:
         self._count(values.astype(np.float64))
 
     def _count(self, values: np.ndarray) -> None:
-        """Mean and sum of squared deviations of each column joined with those so far (missing
-        values left out).
+        """Mean and sum of squared deviations of each column, joined with those so far.
+
+        Missing values are left out.
         """
         count = np.sum(~np.isnan(values), axis=0).astype(np.float64)
         mean = np.nansum(values, axis=0) / np.maximum(count, 1.0)

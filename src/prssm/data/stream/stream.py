@@ -1,5 +1,6 @@
-"""A data set on disk that need not fit in memory: one file of rows, of which only the windows in
-use are read.
+"""A data set on disk that need not fit in memory.
+
+It is one file of rows, of which only the windows in use are read.
 
 `convert` makes the folder: `rows.f32`, inputs and outputs of all experiments end to end in single
 precision, and `index.json`, which says what they are, how long the experiments are and what their
@@ -16,6 +17,7 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
+from prssm.data.stream.index import check_index
 from prssm.foundation.errors import DataError
 
 ROWS = "rows.f32"
@@ -42,6 +44,7 @@ class Stream:
         folder = Path(folder)
         try:
             index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+            check_index(index)
             stream = cls(
                 folder,
                 tuple(index["inputs"]),
@@ -56,7 +59,7 @@ class Stream:
             raise DataError(
                 f"{folder}: expected a folder made by `prssm convert`, but it has no {INDEX}"
             ) from None
-        except (json.JSONDecodeError, KeyError, TypeError, OSError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise DataError(f"{folder / INDEX}: not a whole index of a stream: {error}") from None
         stream._check_size()
         return stream
@@ -64,7 +67,7 @@ class Stream:
     def _check_size(self) -> None:
         path = self.folder / ROWS
         expected = int(self.lengths.sum()) * self.width * KIND.itemsize
-        found = path.stat().st_size if path.exists() else 0
+        found = path.stat().st_size if path.is_file() else 0
         if found != expected:
             raise DataError(
                 f"{path}: expected {expected} bytes, got {found}: the file is not whole; convert "
@@ -102,7 +105,9 @@ class Stream:
 
     def scaler(self, normalise: bool = True) -> Scaler:
         """As fitted on all rows."""
-        mean, std = (np.asarray(self.statistics[name]) for name in ("mean", "std"))
+        mean, std = (
+            np.asarray(self.statistics[name], dtype=np.float64) for name in ("mean", "std")
+        )
         if not normalise:
             mean = np.zeros_like(mean)
             std = np.ones_like(std)
@@ -110,8 +115,9 @@ class Stream:
         return Scaler(mean[:inputs], std[:inputs], mean[inputs:], y_std=std[inputs:])
 
     def sample(self, rows: int, seed: int, shortest: int = 2) -> list[Record]:
-        """Some experiments, at most `rows` rows in all: whole ones in random order, the last one
-        cut.
+        """Some experiments, at most `rows` rows in all.
+
+        Whole ones in random order, the last one cut.
         """
         chosen: list[Record] = []
         for experiment in np.random.default_rng(seed).permutation(len(self.lengths)):
@@ -143,8 +149,9 @@ class Stream:
         return int(np.sum(self.lengths - horizon + 1))
 
     def window_rows(self, windows: np.ndarray, horizon: int) -> np.ndarray:
-        """First rows of windows, which are counted through all experiments as `windows.sliding`
-        does.
+        """First rows of windows, given by their numbers.
+
+        They are counted through all experiments as `windows.sliding` does.
         """
         ends = np.cumsum(self.lengths - horizon + 1)
         experiment = np.searchsorted(ends, windows, side="right")

@@ -1,13 +1,19 @@
-"""A saved model on data: `prssm simulate` and `prssm score` without the terminal."""
+"""A saved model on data, or in another language: `prssm simulate`, `prssm score` and `prssm export`
+without the terminal.
+"""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from prssm.data.record import Record
-from prssm.evaluation.tasks.settings import SavedModelSettings
+from prssm.evaluation.comparison import residuals_of
+from prssm.evaluation.tasks.settings import ExportTask, SavedModelSettings
 from prssm.evaluation.tasks.sources import records_for_model
+from prssm.export import targets
 from prssm.models.estimator import Estimator
 from prssm.models.files import load
 from prssm.prediction.prediction import Prediction
+from prssm.prediction.residuals import Residuals
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,6 +23,7 @@ class Scored:
     model: Estimator
     records: list[Record]
     metrics: dict[str, float]
+    residuals: Residuals | None  # one step ahead; None where there are too few rows for it
 
 
 def simulate(settings: SavedModelSettings) -> list[Prediction]:
@@ -31,4 +38,16 @@ def score(settings: SavedModelSettings) -> Scored:
     model = load(settings.model)
     records = records_for_model(model, settings.data, settings)
     metrics = model.score(records, samples=settings.samples, seed=settings.seed)
-    return Scored(model, records, metrics)
+    return Scored(model, records, metrics, residuals_of(model, records))
+
+
+def export(task: ExportTask) -> Path:
+    """The model in another language; the path of what was written."""
+    return targets.export(
+        load(task.model),
+        task.to,
+        task.place,
+        samples=task.samples,
+        precision=task.precision,
+        seed=task.seed,
+    )

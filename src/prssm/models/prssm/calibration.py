@@ -18,7 +18,7 @@ import numpy as np
 
 from prssm.prediction.gaussian import half_width
 
-_SHARES = (0.9, 0.95)  # bands whose factors are averaged; see docs/accuracy.md for others
+_SHARES = (0.9, 0.95)  # bands whose factors are averaged; see docs/studies/accuracy.md
 _SEEN = 0.2  # share of the final model's errors where it was trained, in the logarithm
 # A row that is outside by a deviation of the training data has a band so much wider; at most so
 # many deviations count; and what is left of it after each step, since a state that is wrong stays
@@ -42,8 +42,10 @@ class Calibration:
 
     @classmethod
     def fit(cls, errors: Sequence[np.ndarray], stds: Sequence[np.ndarray]) -> Self:
-        """From held-out free runs: errors (rows, Dy), NaN where nothing was measured, and the
-        bands' deviations there.
+        """The calibration that held-out free runs ask for.
+
+        Their errors are (rows, Dy), NaN where nothing was measured; with them come the bands'
+        deviations.
         """
         ratios = np.abs(
             np.concatenate([error / std for error, std in zip(errors, stds, strict=True)])

@@ -84,8 +84,9 @@ class Mixture(eqx.Module):
         return std * white
 
     def first_states(self, u: np.ndarray, y_start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """q(x_1) of every member; the prior N(0, I) where there is no recognition model or nothing
-        was measured.
+        """q(x_1) of every member.
+
+        The prior N(0, I) where there is no recognition model or nothing was measured.
         """
         if self.window == 0 or np.isnan(y_start).all():
             blank = np.zeros(self.models.transition.log_process_std.shape)

@@ -1,5 +1,6 @@
-"""What is kept of all that was trained: levels by their held-out errors, members by their ELBO, a
-calibrated band.
+"""What is kept of all that was trained.
+
+Levels by their held-out errors, members by their ELBO, a calibrated band.
 """
 
 from collections.abc import Sequence
@@ -60,7 +61,7 @@ def choose(trained: Trained) -> Choice:
     records is not taken: then the linear model is.
     """
     entered = best_rounds(trained.candidates())
-    members = [trained.steady(trained.final(one.level, one.round), one.round) for one in entered]
+    members = [trained.steady(one.level, one.round) for one in entered]
     steady = any(len(found) for found in members)
     errors = [
         one.held_out.typical if len(found) or not steady else np.inf
@@ -113,8 +114,9 @@ def _calibrated(trained: Trained, held_out: HeldOut, mixture: Mixture) -> Calibr
 
 
 def _with_equal_weights(levels: Sequence[Kept]) -> list[Kept]:
-    """Members of all levels, the most complex one's best first. A level with fewer members repeats
-    them.
+    """Members of all levels, the most complex one's best first.
+
+    A level with fewer members repeats them.
     """
     most = max(len(part.members) for part in levels)
     return [Kept(part.round, np.resize(part.members, most)) for part in reversed(levels)]

@@ -27,8 +27,9 @@ _FEW = 50
 
 
 class HeldOut(NamedTuple):
-    """Free runs over all held-out stretches: errors (rows, Dy) of each, and the deviations of their
-    bands.
+    """Free runs over all held-out stretches.
+
+    Errors (rows, Dy) of each, and the deviations of their bands.
     """
 
     errors: list[np.ndarray]
@@ -62,8 +63,9 @@ class HeldOut(NamedTuple):
 
 
 def mixed(parts: Sequence[HeldOut]) -> HeldOut:
-    """The same stretches predicted by a mixture of levels with equal weights: the law of total
-    variance.
+    """The same stretches predicted by a mixture of levels with equal weights.
+
+    The law of total variance.
     """
     runs = list(zip(*(part.errors for part in parts), strict=True))
     bands = list(zip(*(part.stds for part in parts), strict=True))
@@ -76,8 +78,9 @@ def mixed(parts: Sequence[HeldOut]) -> HeldOut:
 
 
 class Stage(NamedTuple):
-    """All restarts at the end of a round: parameters (restarts, size) and ELBOs, NaN where one was
-    lost.
+    """All restarts at the end of a round.
+
+    Parameters (restarts, size) and ELBOs, NaN where one was lost.
     """
 
     theta: np.ndarray
@@ -85,8 +88,9 @@ class Stage(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A level as it was after a round, and how its folds' models did where they had not been
-    trained.
+    """A level as it was after a round.
+
+    It knows how its folds' models did where they had not been trained.
     """
 
     level: Level
@@ -147,8 +151,12 @@ class Trained:
                 f"all {group.count} restarts of level {group.level.name!r} diverged; try a smaller "
                 "learning_rate, a shorter horizon, more restarts or fewer latent dimensions"
             )
-        objective = self.stages[number].objective
-        return found[objective[found] >= objective[found[0]] - group.level.margin(self.margin)]
+        return self._near_the_first(group.level, found, number)
+
+    def _near_the_first(self, level: Level, found: np.ndarray, number: int) -> np.ndarray:
+        """Those whose ELBO is not much worse than that of the first, which is the best."""
+        elbo = self.stages[number].objective[found]
+        return found[elbo >= elbo[:1] - level.margin(self.margin)] if len(found) else found
 
     def final(self, level: Level, number: int) -> np.ndarray:
         """Members of this level that were trained on all data."""
@@ -215,22 +223,26 @@ class Trained:
                 found.append(Candidate(level, number, self.held_out(level, number)))
         return found
 
-    def steady(self, members: np.ndarray, number: int) -> np.ndarray:
-        """Those that do not run away over the longest record.
+    def steady(self, level: Level, number: int) -> np.ndarray:
+        """Members of this level, trained on all data, that do not run away over the longest record.
 
         Sub-trajectories and held-out stretches may be shorter than that, so neither the ELBO nor
-        held-out errors need to know.
+        held-out errors need to know. Where one runs away the next best takes its place; none where
+        all do.
         """
         if not self.records:
-            return members
+            return self.final(level, number)
         longest = max(self.records, key=len)[:_ROWS]
         limit = _LOST * np.nanstd(np.concatenate([record.y for record in self.records]), axis=0)
-        y_start = longest.y[: self.window]
-        runs = [
-            self.mixture(number, members[[at]]).run(longest.u, y_start, _FEW, self.seed, quick=True)
-            for at in range(len(members))
-        ]
-        return members[[_stays(longest.y, run.mean, limit) for run in runs]]
+        found: list[int] = []
+        for restart in self.ranked(self._of(level)[0], number):
+            mixture = self.mixture(number, np.array([restart]))
+            run = mixture.run(longest.u, longest.y[: self.window], _FEW, self.seed, quick=True)
+            if _stays(longest.y, run.mean, limit):
+                found.append(int(restart))
+            if len(found) == self.most_members:
+                break
+        return self._near_the_first(level, np.array(found, dtype=int), number)
 
     def training_error(self, mixture: Mixture) -> float:
         """Root mean square error of free runs over whole training records, the longest first.
@@ -250,8 +262,9 @@ class Trained:
 
 
 def _stays(y: np.ndarray, run: np.ndarray, limit: np.ndarray) -> bool:
-    """Whether each output's root mean square error is below its limit; one that was never measured
-    says nothing.
+    """Whether each output's root mean square error is below its limit.
+
+    One that was never measured says nothing.
     """
     # Far away, but so that its square is finite.
     distance = np.minimum(np.abs(y - np.where(np.isfinite(run), run, np.inf)), 1e100)

@@ -30,8 +30,8 @@ from prssm.training.session import Session
 LEAST_STEPS = 800
 _MANY = 4000
 # Share of the held-out error that a change must save: of few data, whose errors say less, more.
-_GAIN = 0.05
-_GAIN_OF_MANY = 0.02
+_GAIN = 0.02
+_GAIN_OF_MANY = 0.005
 _WORSE = 0.02  # by which it may err more over the training records
 # A mode of the linear model is slow from so many steps on; a slower rate gives it so many.
 _SLOW_STEPS = 200

@@ -1,5 +1,6 @@
-"""From records to all trained restarts: starts of every level, the race between them, and what is
-known after it.
+"""From records to all trained restarts.
+
+Starts of every level, the race between them, and what is known after it.
 
 In compiled code restarts race in rounds (`training.race`); where JAX trains (odd kernels, many
 devices, streams), all of them run to the end.
@@ -29,7 +30,6 @@ from prssm.models.prssm.fitting.groups import Group
 from prssm.models.prssm.fitting.held_out import Fold
 from prssm.models.prssm.fitting.referee import Referee
 from prssm.models.prssm.fitting.trainers import CompiledTrainer
-from prssm.models.prssm.levels import AUTO
 from prssm.models.prssm.trained import Stage, Trained
 from prssm.training.feed import Feed
 from prssm.training.log import TrainingLog
@@ -78,7 +78,7 @@ class Fitting:
             draws=config.draws,
             engine=config.engine,
             seed=config.seed,
-            records=records if config.complexity == AUTO else (),
+            records=records,
         )
         theta = rows.rows(starts)
         trained = [group.restarts for group in groups if group.level.trained]
@@ -129,8 +129,10 @@ class Fitting:
         return log
 
     def rounds(self) -> list[Round]:
-        """One round for one level. Where levels compete, a short one for all of them, then longer
-        ones for the best, with longer sub-trajectories where the data allow.
+        """One round for one level.
+
+        Where levels compete, a short one for all of them, then longer ones for the best, with
+        longer sub-trajectories where the data allow.
         """
         whole = schedule_of(self.config, self.cut.steps)
         trainer = self._trainer(self.cut)

@@ -62,8 +62,9 @@ class Stage(NamedTuple):
 
 
 def stages(config: ResolvedConfig, records: Sequence[Record], restarts: int) -> list[Stage]:
-    """What these data may have, by the work that so many restarts make; none where there is too
-    little of either.
+    """What these data may have, by the work that so many restarts make.
+
+    None where there is too little of either.
     """
     steps = sum(map(len, records))
     shortest = min(map(len, records))

@@ -1,5 +1,6 @@
-"""Who goes on in the race of PR-SSM's restarts: levels by their held-out errors, restarts by their
-ELBO.
+"""Who goes on in the race of PR-SSM's restarts.
+
+Levels by their held-out errors, restarts by their ELBO.
 """
 
 import numpy as np
@@ -32,8 +33,9 @@ class Referee:
         self.racers = racers
 
     def follow(self, standing: Standing) -> None:
-        """Take in the rounds that are new; restarts of levels that are not trained stay as they
-        are.
+        """Take in the rounds that are new.
+
+        Restarts of levels that are not trained stay as they are.
         """
         start = self.trained.stages[0]
         for number in range(len(self.trained.stages) - 1, len(standing.theta)):

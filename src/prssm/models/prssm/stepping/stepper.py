@@ -1,5 +1,6 @@
-"""One step at a time, for a controller that asks many times: factored once, then some microseconds
-a call.
+"""One step at a time, for a controller that asks many times.
+
+Factored once, then some microseconds a call.
 """
 
 from collections.abc import Callable
@@ -34,8 +35,9 @@ class Step(NamedTuple):
 
 
 class Stepper:
-    """Steps of the best model of a mixture: `step = stepper(state, u)` with u (Du,) in physical
-    units.
+    """Steps of the best model of a mixture.
+
+    `step = stepper(state, u)` with u (Du,) in physical units.
 
     Many states at once are columns: states (Dx, B) and inputs (Du, B) give all parts of the step
     with B columns. Repeated from `start`, with `step.state` as the next state, it is the free run
@@ -48,12 +50,11 @@ class Stepper:
         self._scaler = scaler
         self.stride = stride
         best = jax.tree.map(lambda leaf: leaf[0], mixture.models)
+        self._dims = len(best.transition.log_process_std), len(scaler.u_mean)
         with double_precision():
             dynamics = jax.jit(lambda transition: transition.condition())(best.transition)
-        self._dims = len(dynamics.process_var), len(scaler.u_mean)
-        self._step = PlainStep.where_possible(dynamics, best.emission, self._dims[1]) or _compiled(
-            dynamics, best.emission
-        )
+            plain = PlainStep.where_possible(dynamics, best.emission, self._dims[1])
+        self._step = plain or _compiled(dynamics, best.emission)
         columns = (scaler.u_mean, 1.0 / scaler.u_std, scaler.y_mean, scaler.y_std)
         self._u_mean, self._u_factor, self._y_mean, self._y_std = (
             array[:, None] for array in columns
@@ -61,8 +62,9 @@ class Stepper:
         self._noise_std = self._y_std * np.exp(np.asarray(best.log_output_std))[:, None]
 
     def start(self, u: np.ndarray, y: np.ndarray) -> Float[Array, " Dx"]:
-        """The state at the first of some samples in physical units, u (L, Du) and y (L, Dy), NaN
-        where not measured.
+        """The state at the first of some samples in physical units.
+
+        They are u (L, Du) and y (L, Dy), NaN where not measured.
 
         At least as many as a simulation starts from; later ones are not read. Step through them to
         arrive at the present.
@@ -106,8 +108,9 @@ class Stepper:
 
 
 def _compiled(dynamics: Dynamics, emission: Emission) -> Callable[[Array, Array], Stepped]:
-    """The step by JAX, for any kernel, prior mean and emission; it compiles anew for another number
-    of states.
+    """The step by JAX, for any kernel, prior mean and emission.
+
+    It compiles anew for another number of states.
     """
 
     @jax.jit
