@@ -179,8 +179,10 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
         """Take back what `_state` gave."""
 
     def _path(self, run: Simulated) -> np.ndarray:
-        """What the model remembers along a run, (T, ..): how far it is from what was seen is
-        measured there. Override both this and `_visited` where there are states.
+        """What the model remembers along a run, (T, ..).
+
+        How far a run is from what was seen is measured there. Override both this and `_visited`
+        where there are states.
         """
         return _past(run.mean)
 

@@ -20,8 +20,9 @@ OUTSIDE = "#a3231c"
 
 
 def plot_output(prediction: Prediction, output: int = 0, ax: Axes | None = None) -> Axes:
-    """Measured values, mean and two-sigma band; the rows that the model has seen are shaded, those
-    outside of its training data are marked below.
+    """Measured values, mean and two-sigma band.
+
+    The rows that the model has seen are shaded, those outside of its training data are marked.
     """
     ax = Figure(figsize=(9, 3), layout="constrained").subplots() if ax is None else ax
     time = prediction.time

@@ -61,8 +61,9 @@ class Prediction:
         return self.mean - half, self.mean + half
 
     def to_columns(self) -> dict[str, np.ndarray]:
-        """Named columns for a CSV or Parquet file: time, inputs, measured, mean, std, limits,
-        and how far outside of the training data each row is.
+        """Named columns for a CSV or Parquet file: time, inputs, measured, mean, std, limits.
+
+        The last says how far each row is outside of the training data, 0 inside.
         """
         columns: dict[str, np.ndarray] = {"time" if self.dt else "step": self.time}
         if self.inputs is not None:

@@ -55,8 +55,9 @@ def random_levels(
 def integrate(
     slope: Callable, x: np.ndarray, u: np.ndarray, dt: float, finer: int = 4
 ) -> np.ndarray:
-    """States (T, Dx) at the rows of inputs that are held between them, by Runge-Kutta of fourth
-    order.
+    """States (T, Dx) at the rows of inputs that are held between them.
+
+    By the Runge-Kutta method of fourth order.
     """
     states = [np.asarray(x, float)]
     for value in u[:-1]:

@@ -53,9 +53,7 @@ class Calibration:
         return cls(np.array([_factor(ratio[~np.isnan(ratio)]) for ratio in ratios.T]))
 
     def toward(self, seen: Self) -> Self:
-        """Some of the way to the factors by which the final model's band would be right where it
-        was trained.
-        """
+        """Some of the way to the factors that are right for the final model where it was trained."""
         return type(self)(self.factor ** (1.0 - _SEEN) * seen.factor**_SEEN)
 
     def std(self, std: np.ndarray) -> np.ndarray:
@@ -67,8 +65,9 @@ class Calibration:
 
 
 def widening(distance: np.ndarray) -> np.ndarray:
-    """By how much the band is wider at each step of a run, (T,), from its distances to what was
-    seen; 1 inside.
+    """By how much the band is wider at each step of a run, (T,): 1 inside of what was seen.
+
+    From the distances of the steps to it.
     """
     far = np.minimum(distance, _MOST)
     for t in range(1, len(far)):
