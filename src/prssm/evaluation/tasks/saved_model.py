@@ -1,6 +1,4 @@
-"""A saved model on data, or in another language: `prssm simulate`, `prssm score` and `prssm export`
-without the terminal.
-"""
+"""`prssm simulate`, `prssm score` and `prssm export` without the terminal."""
 
 from dataclasses import dataclass
 from pathlib import Path
