@@ -70,7 +70,7 @@ def residuals_of(model: Estimator, records: Sequence[Record]) -> Residuals | Non
 
 
 def _run(model: Estimator, label: str, records: list[Record]) -> Run:
-    predictions = model.simulate(records)
+    predictions = model.free_runs(records)
     return Run(label, predictions, evaluate(predictions, model.scaler_.y_std))
 
 

@@ -10,6 +10,7 @@ the warm-up, scores, files) happens here once; what takes measurements in, in `s
 import inspect
 import os
 import time as clock
+import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,15 +24,27 @@ from prssm.data.record import Record
 from prssm.data.resample import at_all_rows, checked_stride, chosen_stride, thinned, thinned_inputs
 from prssm.data.scaling import Scaler
 from prssm.data.stream.stream import Stream
-from prssm.foundation.errors import DataError, NotFittedError, OptionError, did_you_mean
+from prssm.foundation.errors import (
+    DataError,
+    NotFittedError,
+    OptionError,
+    PrssmWarning,
+    did_you_mean,
+)
 from prssm.foundation.options import Options
 from prssm.foundation.precision import double_precision
 from prssm.models.state_estimation import StateEstimation
+from prssm.prediction.cautions import about_seen
 from prssm.prediction.metrics import evaluate
 from prssm.prediction.prediction import Prediction
+from prssm.prediction.seen import Seen, range_of
 from prssm.training.distributed.store import leads
 from prssm.training.log import TrainingLog
 from prssm.training.session import Progress, Session
+
+_PATH_ROWS = 10_000  # of a training record over which states are asked for
+_PATH_RECORDS = 1000
+_PAST = 3  # rows of outputs that stand for the state of a method that shows none
 
 
 def _deadline(budget: float | None) -> float | None:
@@ -101,6 +114,8 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
     stride_: int = 1  # rows of a recording that one step of the model takes
     # the training curve, for methods that are trained by iterations
     training_: TrainingLog | None = None
+    # what it has seen; None for data on disk, and of older model files
+    seen_: Seen | None = None
 
     # ---- options ----
 
@@ -162,6 +177,18 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
     @abstractmethod
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Take back what `_state` gave."""
+
+    def _path(self, run: Simulated) -> np.ndarray:
+        """What the model remembers along a run, (T, ..).
+
+        How far a run is from what was seen is measured there. Override both this and `_visited`
+        where there are states.
+        """
+        return _past(run.mean)
+
+    def _visited(self, records: list[Record]) -> list[np.ndarray]:
+        """The same along scaled training records: what `_path` gives for the model's own runs."""
+        return [_past(record.outputs_filled()) for record in records]
 
     def _fit_stream(self, stream: Stream, scaler: Scaler, session: Session) -> None:
         """Learn from data on disk, for methods that can."""
@@ -227,11 +254,13 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
         check_training(records)
         session = self._session(progress, checkpoint, resume, devices=devices)
         scaler = Scaler.fit(records, normalise)
-        session = self._watched(session, deadline, found, scaler=scaler, like=records[0])
         with double_precision():
             scaled = [scaler.scale(record) for record in records]
+            session = self._watched(
+                session, deadline, found, scaler=scaler, like=records[0], seen=scaled
+            )
             self._fit_scaled(scaled, session)
-        self._describe(scaler, records[0])
+            self._describe(scaler, records[0], seen=scaled)
         return self
 
     def _fit_scaled(self, records: list[Record], session: Session) -> None:
@@ -240,12 +269,29 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
         self.stride_ = wanted or chosen_stride(records)
         self._fit([thinned(record, self.stride_) for record in records], session)
 
-    def _describe(self, scaler: Scaler, like: Record | Stream) -> None:
-        """What a fitted model knows of its data; from here on it can be used."""
+    def _describe(
+        self, scaler: Scaler, like: Record | Stream, seen: list[Record] | None = None
+    ) -> None:
+        """What a fitted model knows of its data; from here on it can be used.
+
+        `seen` are the scaled records that it was trained on, with all their rows.
+        """
         self.scaler_ = scaler
         self.input_names_ = like.input_names
         self.output_names_ = like.output_names
         self.dt_ = like.dt
+        self.seen_ = None if seen is None else self._seen(seen)
+
+    def _seen(self, records: list[Record]) -> Seen:
+        """The states and inputs that training has shown; ranges are those of all rows."""
+        steps = [thinned(record, self.stride_) for record in records[:_PATH_RECORDS]]
+        some = [record[:_PATH_ROWS] for record in steps]
+        return Seen.fit(
+            self._visited(some),
+            [record.u for record in some],
+            input_range=range_of([record.u for record in records]),
+            output_range=range_of([record.y for record in records]),
+        )
 
     def _watched(
         self,
@@ -255,11 +301,12 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
         *,
         scaler: Scaler,
         like: Record | Stream,
+        seen: list[Record] | None = None,
     ) -> Session:
         """The session with the end of its budget, and with who wants to see models on the way."""
 
         def usable(model: Self) -> None:
-            model._describe(scaler, like)
+            model._describe(scaler, like, seen)
             if found is not None and leads():
                 found(model)
 
@@ -291,11 +338,18 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
         of them. Outputs may be NaN or absent; without any, the run starts from the prior over the
         first state.
         """
-        self._check_fitted()
-        predictions = [
-            self._simulate_record(record, samples, seed) for record in self._coerced(data, y)
-        ]
+        predictions = self.free_runs(data, y, samples=samples, seed=seed)
+        caution = about_seen(predictions)
+        if caution:
+            warnings.warn(caution, PrssmWarning, stacklevel=2)
         return predictions if is_collection(data, y) else predictions[0]
+
+    def free_runs(
+        self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
+    ) -> list[Prediction]:
+        """As `simulate`, always a list and without a warning: for programs that read `outside`."""
+        self._check_fitted()
+        return [self._simulate_record(record, samples, seed) for record in self._coerced(data, y)]
 
     def score(
         self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
@@ -304,10 +358,7 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
 
         They are the RMSE, the fit, the log-likelihood and the coverage of the band.
         """
-        self._check_fitted()
-        predictions = [
-            self._simulate_record(record, samples, seed) for record in self._coerced(data, y)
-        ]
+        predictions = self.free_runs(data, y, samples=samples, seed=seed)
         return evaluate(predictions, self.scaler_.y_std)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -374,9 +425,10 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
             scaled.y[: self.warmup] if record.output_dim else np.zeros((0, len(self.output_names_)))
         )
         with double_precision():
-            run = self._simulate(
-                thinned_inputs(scaled.u, self.stride_), y_start[:: self.stride_], samples, seed=seed
-            )
+            u = thinned_inputs(scaled.u, self.stride_)
+            run = self._simulate(u, y_start[:: self.stride_], samples, seed=seed)
+            distance = self._distance(run, u)
+            run = run if distance is None else self._widened(run, distance)
         run = run.at_all_rows(self.stride_, len(record)) if self.stride_ > 1 else run
         return Prediction(
             mean=self.scaler_.outputs(run.mean),
@@ -391,7 +443,35 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
             input_names=self.input_names_,
             output_names=self.output_names_,
             name=record.name,
+            distance=self._at_all_rows(distance, scaled.u),
         )
+
+    def _distance(self, run: Simulated, u: np.ndarray) -> np.ndarray | None:
+        """How far each step of a run over inputs `u` is from what was seen; None if unknown."""
+        if self.seen_ is None:
+            return None
+        away = self.seen_.distance(self._path(run), u, run.mean)
+        return np.maximum(away, self.seen_.beyond_inputs(u))
+
+    def _widened(self, run: Simulated, distance: np.ndarray) -> Simulated:
+        """The run with a band that knows how far each step is from what was seen.
+
+        Override where a method's band should.
+        """
+        return run
+
+    def _at_all_rows(self, distance: np.ndarray | None, u: np.ndarray) -> np.ndarray | None:
+        """Distances of steps at all rows, each with its own input."""
+        if distance is None or self.seen_ is None or self.stride_ == 1:
+            return distance
+        rows = at_all_rows(distance[:, None], self.stride_, len(u))[:, 0]
+        return np.maximum(rows, self.seen_.beyond_inputs(u))
+
+
+def _past(y: np.ndarray) -> np.ndarray:
+    """Outputs (T, Dy) beside those of the rows before; the first row repeats itself."""
+    rows = np.arange(len(y))
+    return np.concatenate([y[np.maximum(rows - lag, 0)] for lag in range(_PAST)], axis=1)
 
 
 def _with_inputs_alone(data: Any) -> Any:

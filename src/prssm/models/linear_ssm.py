@@ -198,6 +198,16 @@ class LinearSSM(Estimator):
             mean, std, drawn, state_mean=states, state_std=self._state_std(factor, len(u))
         )
 
+    def _path(self, run: Simulated) -> np.ndarray:
+        assert run.state_mean is not None
+        return run.state_mean
+
+    def _visited(self, records: list[Record]) -> list[np.ndarray]:
+        warmup = self.config.warmup
+        starts = [self.start_.estimate(self.system_, r.u, r.y[:warmup])[0] for r in records]
+        pairs = zip(starts, records, strict=True)
+        return [self.system_.simulate(x0, record.u)[1] for x0, record in pairs]
+
     def _state_std(self, factor: np.ndarray, length: int) -> np.ndarray:
         watch_all = replace(self.system_, C=np.eye(self.order_))
         return np.sqrt(np.sum((watch_all.free_response(length) @ factor) ** 2, axis=2))

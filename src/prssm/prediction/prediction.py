@@ -21,7 +21,8 @@ class Prediction:
     `samples` (S, T, Dy) are drawn measurements whose moments are `mean` and `std`, where a method
     draws them. The latent states (T, Dx) are in the model's own units. `measured` is what was
     recorded, for plots and scores; its first `warmup` rows are all that the simulation has seen of
-    it.
+    it. `distance` (T,) says how far state, input and output are from all that the model was trained
+    on: 0 inside, else in standard deviations of the training data; None where nobody knows.
     """
 
     mean: np.ndarray
@@ -36,6 +37,7 @@ class Prediction:
     input_names: tuple[str, ...] = ()
     output_names: tuple[str, ...] = ("y",)
     name: str = "record"
+    distance: np.ndarray | None = None
     label: str = "free simulation"  # what kind of run this is, for pictures
 
     def __len__(self) -> int:
@@ -46,6 +48,11 @@ class Prediction:
         """Seconds from the start where the sampling time is known, else sample numbers."""
         return np.arange(len(self)) * (self.dt or 1.0)
 
+    @property
+    def outside(self) -> np.ndarray | None:
+        """The rows (T,) that are outside of what the model has seen; None where nobody knows."""
+        return None if self.distance is None else self.distance > 0.0
+
     def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Limits (T, Dy) of the central Gaussian interval with the given probability."""
         if not 0.0 < level < 1.0:
@@ -54,7 +61,10 @@ class Prediction:
         return self.mean - half, self.mean + half
 
     def to_columns(self) -> dict[str, np.ndarray]:
-        """Named columns for a CSV or Parquet file: time, inputs, measured, mean, std, limits."""
+        """Named columns for a CSV or Parquet file: time, inputs, measured, mean, std, limits.
+
+        The last says how far each row is outside of the training data, 0 inside.
+        """
         columns: dict[str, np.ndarray] = {"time" if self.dt else "step": self.time}
         if self.inputs is not None:
             columns |= {name: self.inputs[:, i] for i, name in enumerate(self.input_names)}
@@ -68,6 +78,8 @@ class Prediction:
                 f"{name}_lower95": lower[:, i],
                 f"{name}_upper95": upper[:, i],
             }
+        if self.distance is not None:
+            columns["outside_training"] = self.distance
         return columns
 
     def to_frame(self) -> Any:

@@ -95,8 +95,12 @@ def _fit(settings: FitSettings, quiet: bool) -> Fitted:
 
 
 def _tell(fitted: Fitted, comparison: Comparison, out: Path) -> None:
+    from prssm.prediction.cautions import about_seen
     from prssm.report.tables import print_table, score_table
 
+    caution = about_seen(comparison.runs[0].predictions)
+    if caution:
+        note(f"caution: {caution}")
     if not fitted.test:
         note(
             "no rows were kept back, so these are scores on training data; use --split 0.7 or "

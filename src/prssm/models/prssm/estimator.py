@@ -16,7 +16,7 @@ from prssm.foundation.errors import DataError, OptionError
 from prssm.inference.noise_search import NoiseFactors
 from prssm.inference.state_space import StateSpace
 from prssm.models.estimator import Estimator, Simulated
-from prssm.models.prssm.calibration import Calibration
+from prssm.models.prssm.calibration import Calibration, widening
 from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, ResolvedConfig
 from prssm.models.prssm.filtering.noises import (
     Heard,
@@ -51,6 +51,9 @@ _WORSE_THAN_LINEAR = (
     "the linear model is kept: level {level} errs less on held-out stretches, but more in free "
     "runs over whole training records"
 )
+
+
+_VISITS = 20  # trajectories whose mean is the path of a run over a training record
 
 
 class PRSSM(Estimator):
@@ -217,6 +220,21 @@ class PRSSM(Estimator):
         assert run.samples is not None
         samples_y = self.calibration_.samples(run.samples, run.mean)
         return replace(run, std=self.calibration_.std(run.std), samples=samples_y)
+
+    def _widened(self, run: Simulated, distance: np.ndarray) -> Simulated:
+        factor = widening(distance)[:, None]
+        assert run.samples is not None
+        samples = run.mean + factor * (run.samples - run.mean)
+        return replace(run, std=factor * run.std, samples=samples)
+
+    def _path(self, run: Simulated) -> np.ndarray:
+        assert run.state_mean is not None
+        return run.state_mean
+
+    def _visited(self, records: list[Record]) -> list[np.ndarray]:
+        best = self.mixture_.only(0)  # the member whose states a run gives
+        starts = [(record.u, record.y[: self._window]) for record in records]
+        return [self._path(best.run(u, y, _VISITS, self.config.seed)) for u, y in starts]
 
     def _state_space(self) -> StateSpace:
         return space_of(self.mixture_.models, self._window, self.noises_)

@@ -62,6 +62,11 @@ class Mixture(eqx.Module):
             state_std=states.std(axis=2, ddof=1),
         )
 
+    def only(self, index: int) -> "Mixture":
+        """One member alone."""
+        models = jax.tree.map(lambda leaf: np.asarray(leaf)[index : index + 1], self.models)
+        return Mixture(models, self.window, self.draws, self.engine)
+
     def _noise(self, shape: tuple[int, ...], share: int, seed: int) -> np.ndarray:
         """Sensor noise (T, Dy, trajectories) of each member's own size and memory."""
         white = np.random.default_rng([seed, 2**31]).standard_normal(shape)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prssm.evaluation.comparison import Run
+from prssm.prediction.cautions import about_seen, leaves
 from prssm.report.tables import ScoreRow
 from prssm.training.log import TrainingLog
 
@@ -38,12 +39,18 @@ def notes_about(
         ]
     )
     notes += [
+        *_about_seen(runs[0]),
         *_about_band(runs[0]),
         *_about_baselines(runs[0], baselines),
         *_about_gap(runs),
         *_about_training(log),
     ]
     return sorted(notes, key=lambda note: note.kind != "warning")
+
+
+def _about_seen(run: Run) -> list[Note]:
+    caution = about_seen(run.predictions)
+    return [Note("warning", f"{caution[0].upper()}{caution[1:]}.")] if caution else []
 
 
 def _about_band(run: Run) -> list[Note]:
@@ -97,16 +104,20 @@ def _about_gap(runs: Sequence[Run]) -> list[Note]:
         return []
     test = runs[0].scores.get("rmse", math.nan)
     train = runs[1].scores.get("rmse", math.nan)
-    if test > 2.5 * train:
-        return [
-            Note(
-                "warning",
-                f"The error on {runs[0].label} ({test:.4g}) is {test / train:.1f} times that on "
-                f"{runs[1].label} ({train:.4g}): the model has learnt the recording more than the "
-                "system.",
-            )
-        ]
-    return []
+    if not test > 2.5 * train:
+        return []
+    reason = (
+        f"{runs[0].label} leave what the model has seen, so this says little about the rest"
+        if any(leaves(run) for run in runs[0].predictions)
+        else "the model has learnt the recording more than the system"
+    )
+    return [
+        Note(
+            "warning",
+            f"The error on {runs[0].label} ({test:.4g}) is {test / train:.1f} times that on "
+            f"{runs[1].label} ({train:.4g}): {reason}.",
+        )
+    ]
 
 
 def _about_training(log: TrainingLog | None) -> list[Note]:
