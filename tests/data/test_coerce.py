@@ -70,7 +70,7 @@ def test_dates_give_seconds(frame):
 
 
 @pytest.mark.parametrize(
-    ("data", "words"), [([], "empty list"), (3, "got int"), ("drives", "got str")]
+    ("data", "words"), [([], "empty list"), (3, "got int"), ("drives", "drives: no such file")]
 )
 def test_what_is_no_data_is_refused(data, words):
     with pytest.raises(DataError, match=words):

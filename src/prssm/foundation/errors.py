@@ -3,6 +3,8 @@ where; and the one kind of warning.
 """
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable
 
 
@@ -48,6 +50,16 @@ class PrssmWarning(UserWarning):
     """Something that works but that a user would want to know; Python's `warnings` shows or hides
     it.
     """
+
+
+def warn(text: str) -> None:
+    """Warn the user in one line, as if the line outside this package that called it did."""
+    frame = sys._getframe(1)
+    level = 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("prssm."):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(text, PrssmWarning, stacklevel=level)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
