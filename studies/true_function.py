@@ -83,7 +83,7 @@ def study(options: dict, seed: int) -> tuple[dict, object]:
     u = record.u[:, 0]
     mean, std = learnt(model, h, u)
     error = np.abs(mean - transition(h, u))
-    score = model.score(record)
+    score = model.evaluate(record)
     return {
         "inside": np.mean(error < 2.0 * std),
         "error": np.sqrt(np.mean(error**2)),

@@ -64,7 +64,7 @@ def test_a_sweep_leaves_all_that_was_promised_and_goes_on(
     )
     chosen = json.loads(Path("runs/s/chosen.json").read_text())
     assert chosen["scores"]["constant"]["scores"]["rmse"] == pytest.approx(
-        model.score(log[90:])["rmse"]
+        model.evaluate(log[90:])["rmse"]
     )
     before = Path("runs/s/trials.jsonl").read_bytes()
     assert main(SWEEP) == 0

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prssm.cli.merging import merge, split_names
+from prssm.cli.merging import merge
 from prssm.cli.settings import FitWords, fit_settings
+from prssm.data.io.columns import TextColumns
+from prssm.data.io.records import chosen_names
 from prssm.evaluation.tasks.settings import DataSettings, FitSettings
 from prssm.foundation.errors import OptionError
 
@@ -78,12 +80,14 @@ def test_a_missing_file_is_named() -> None:
 
 
 @given(
-    st.lists(st.text("abcxyz_0 ", min_size=1).map(str.strip).filter(bool), min_size=1), st.data()
+    st.lists(st.text("abcxyz_0 ", min_size=1).map(str.strip).filter(bool), min_size=1, unique=True), st.data()
 )
 def test_names_may_be_joined_by_commas_in_any_way(names: list[str], data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.sets(st.integers(1, len(names)))) | {0, len(names)})
     written = [" , ".join(names[a:b]) for a, b in pairwise(cuts)]
-    assert split_names(written) == tuple(names)
+    columns = TextColumns("log.csv", [*names, "other, one"], [], lines=[])
+    assert chosen_names(columns, written, "u") == names
+    assert chosen_names(columns, ["other, one", *written], "u") == ["other, one", *names]
 
 
 @pytest.mark.usefixtures("folder")

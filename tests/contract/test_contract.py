@@ -112,7 +112,7 @@ def test_a_saved_model_simulates_the_same(fitted, tmp_path):
 def test_score_pools_records_and_simulate_takes_lists(fitted):
     records = [system(ROWS, seed=1), system(50, seed=2)]
     assert [len(run) for run in fitted.simulate(records)] == [ROWS, 50]
-    scores = fitted.score(records)
+    scores = fitted.evaluate(records)
     assert {"rmse", "fit_percent", "log_likelihood", "coverage_95"} <= scores.keys()
     assert all(np.isfinite(value) for value in scores.values())
 
@@ -150,7 +150,7 @@ def test_wrong_columns_are_refused(fitted):
     with pytest.raises(DataError, match="2 inputs, but the model was trained with 1"):
         fitted.simulate(system(60, inputs=2))
     with pytest.raises(DataError, match="3 outputs, but the model was trained with 1"):
-        fitted.score(system(60, outputs=3))
+        fitted.evaluate(system(60, outputs=3))
 
 
 @pytest.mark.parametrize("name", METHODS)

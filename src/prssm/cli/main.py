@@ -23,7 +23,7 @@ from prssm.cli.commands.score import score
 from prssm.cli.commands.search import search
 from prssm.cli.commands.simulate import simulate
 from prssm.cli.signals import SIGTERM_CODE, sigterm_interrupts, terminated
-from prssm.cli.terminal import explained, note
+from prssm.cli.terminal import explained, note, warnings_as_notes
 from prssm.foundation.errors import PrssmError
 from prssm.foundation.version import __version__
 
@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]
     try:
-        with sigterm_interrupts():
+        with sigterm_interrupts(), warnings_as_notes():
             app(words, exit_on_error=False, print_error=False, result_action="return_value")
             sys.stdout.flush()
         return 0

@@ -2,42 +2,23 @@
 make.
 """
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from prssm.cli.merging import Said, Words, split_names, word_names
+from prssm.cli.merging import Said, Words, word_names
+from prssm.cli.reading_words import ReadingWords, column_words
+from prssm.data.clock.rules import seconds_of
 from prssm.evaluation.tasks.settings import DataSettings, FitSettings, ProcessSettings
 from prssm.foundation.errors import OptionError
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataWords(Words):
+class DataWords(Words, ReadingWords):
     """What `prssm fit` and `prssm search` are both told: which data, and which method."""
 
-    inputs: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--inputs", "-u"],
-            negative="",
-            help="Input columns: a,b or repeated. Default: u, or u1, u2, ...",
-        ),
-    ] = None
-    outputs: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--outputs", "-y"],
-            negative="",
-            help="Output columns: a,b or repeated. Default: y, or y1, y2, ...",
-        ),
-    ] = None
-    time: Annotated[str | None, Parameter(help="Column of time stamps, checked for gaps.")] = None
-    dt: Annotated[
-        float | None, Parameter(help="Seconds between rows, where there is no time column.")
-    ] = None
     test: Annotated[str | None, Parameter(help="A file that is scored and not trained on.")] = None
     split: Annotated[
         float | None,
@@ -131,10 +112,9 @@ def data_settings(said: Said[DataWords], stream: str | None = None) -> DataSetti
     """Which data were meant."""
     return DataSettings(
         data=said.data,
-        inputs=split_names(said.words.inputs),
-        outputs=split_names(said.words.outputs),
         stream=stream,
-        **said.given("time", "dt", "test", "split"),
+        **column_words(said.words),
+        **said.given("test", "split"),
     )
 
 
@@ -153,17 +133,9 @@ def fit_settings(said: Said[FitWords]) -> FitSettings:
     )
 
 
-_UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
-
-
 def seconds(word: str | None) -> float | None:
     """What `--budget` says: '90', '90s', '1.5min' or '1h'."""
-    if word is None:
-        return None
-    parts = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*", word)
-    if parts is None or parts[2] not in _UNITS or float(parts[1]) <= 0.0:
-        raise OptionError(f"--budget: expected a time such as 60s, 5min or 1h, got {word!r}")
-    return float(parts[1]) * _UNITS[parts[2]]
+    return None if word is None else seconds_of(word, "--budget")
 
 
 def device_count(word: str | None) -> int | str | None:

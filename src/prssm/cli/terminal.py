@@ -4,11 +4,16 @@ progress bar or none.
 
 import difflib
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from cyclopts import CycloptsError, MissingArgumentError
 
 from prssm.cli.search_settings import SEARCH_WORDS
 from prssm.cli.settings import FIT_WORDS
+from prssm.foundation.errors import PrssmWarning
 
 
 def explained(error: CycloptsError) -> str:
@@ -31,6 +36,33 @@ def note(text: str) -> None:
     stay clean.
     """
     print(f"prssm: {' '.join(text.split())}", file=sys.stderr)
+
+
+@contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """While inside, a warning of this package is a line for the person, each said once."""
+    said: set[str] = set()
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def tell(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if not issubclass(category, PrssmWarning):
+                show(message, category, *where, **more)
+            elif str(message) not in said:
+                said.add(str(message))
+                note(f"caution: {message}")
+
+        warnings.showwarning = tell
+        warnings.simplefilter("always", PrssmWarning)
+        yield
+
+
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """While inside, warnings of this package are not shown: of many runs they are too many."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrssmWarning)
+        yield
 
 
 def wants_progress(quiet: bool) -> bool:

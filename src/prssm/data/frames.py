@@ -106,7 +106,7 @@ def _time_index(frame: Any) -> str | None:
     """What the time index of a frame is called; None where the index is no time."""
     if _is_xarray(frame):
         frame = frame.to_dataframe()
-    index = getattr(frame, "index", None)
+    index: Any = getattr(frame, "index", None)
     kind = getattr(getattr(index, "dtype", None), "kind", "")
     if kind not in "Mm" or not kind:
         return None

@@ -66,6 +66,6 @@ def _run(model: Estimator, label: str, records: list[Record]) -> Run:
 def _baseline(name: str, train: list[Record], scored: list[Record]) -> ScoreRow:
     """A plain model that cannot be fitted is a row that says why: it must not spoil the others."""
     try:
-        return ScoreRow(name, method(name)().fit(train).score(scored))
+        return ScoreRow(name, method(name)().fit(train).evaluate(scored))
     except PrssmError as error:
         return ScoreRow(name, {}, f"failed: {error}")

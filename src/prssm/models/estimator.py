@@ -17,15 +17,17 @@ from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
-from prssm.data.coerce import as_records, check_alike, check_training, is_collection
+from prssm.data.coerce import as_records, check_training, is_collection
+from prssm.data.domain import Domain
 from prssm.data.record import Record
 from prssm.data.resample import at_all_rows, checked_stride, chosen_stride, thinned, thinned_inputs
 from prssm.data.scaling import Scaler
 from prssm.data.stream.stream import Stream
-from prssm.foundation.errors import DataError, NotFittedError, OptionError, did_you_mean
+from prssm.foundation.errors import NotFittedError, OptionError, did_you_mean, warn
 from prssm.foundation.options import Options
 from prssm.foundation.precision import double_precision
-from prssm.prediction.metrics import evaluate
+from prssm.models.checks import cautions_about, records_for
+from prssm.prediction.metrics import evaluate, r_squared
 from prssm.prediction.prediction import Prediction
 from prssm.training.distributed.store import leads
 from prssm.training.log import TrainingLog
@@ -95,6 +97,7 @@ class Estimator(metaclass=_SignatureFromConfig):
     PRESETS: ClassVar[Mapping[str, Options]]
     many_devices: ClassVar[bool] = False  # whether training can be split between devices
     stride_: int = 1  # rows of a recording that one step of the model takes
+    domain_: Domain = Domain()  # what the training data covered
     # the training curve, for methods that are trained by iterations
     training_: TrainingLog | None = None
 
@@ -212,31 +215,37 @@ class Estimator(metaclass=_SignatureFromConfig):
             session = self._session(progress, checkpoint, resume, devices=devices)
             scaler = data.scaler(normalise)
             self.stride_ = 1
-            session = self._watched(session, deadline, found, scaler=scaler, like=data)
+            session = self._watched(
+                session, deadline, found, scaler=scaler, like=data, domain=data.domain()
+            )
             with double_precision():
                 self._fit_stream(data, scaler, session)
-            self._describe(scaler, data)
+            self._describe(scaler, data, data.domain())
             return self
         records = as_records(data, y, inputs=inputs, outputs=outputs, time=time)
         check_training(records)
         session = self._session(progress, checkpoint, resume, devices=devices)
         scaler = Scaler.fit(records, normalise)
-        session = self._watched(session, deadline, found, scaler=scaler, like=records[0])
+        domain = Domain.of(records)
+        session = self._watched(
+            session, deadline, found, scaler=scaler, like=records[0], domain=domain
+        )
         with double_precision():
             scaled = [scaler.scale(record) for record in records]
             self.stride_ = checked_stride(
                 getattr(self.config, "stride", 1), scaled
             ) or chosen_stride(scaled)
             self._fit([thinned(record, self.stride_) for record in scaled], session)
-        self._describe(scaler, records[0])
+        self._describe(scaler, records[0], domain)
         return self
 
-    def _describe(self, scaler: Scaler, like: Record | Stream) -> None:
+    def _describe(self, scaler: Scaler, like: Record | Stream, domain: Domain) -> None:
         """What a fitted model knows of its data; from here on it can be used."""
         self.scaler_ = scaler
         self.input_names_ = like.input_names
         self.output_names_ = like.output_names
         self.dt_ = like.dt
+        self.domain_ = domain
 
     def _watched(
         self,
@@ -246,11 +255,12 @@ class Estimator(metaclass=_SignatureFromConfig):
         *,
         scaler: Scaler,
         like: Record | Stream,
+        domain: Domain,
     ) -> Session:
         """The session with the end of its budget, and with who wants to see models on the way."""
 
         def usable(model: Self) -> None:
-            model._describe(scaler, like)
+            model._describe(scaler, like, domain)
             if found is not None and leads():
                 found(model)
 
@@ -268,36 +278,70 @@ class Estimator(metaclass=_SignatureFromConfig):
 
     @overload
     def simulate(
-        self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
+        self,
+        data: Any,
+        y: Any = None,
+        *,
+        samples: int | None = None,
+        seed: int = 0,
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+        time: str | None = None,
     ) -> Any: ...
 
     def simulate(
-        self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
+        self,
+        data: Any,
+        y: Any = None,
+        *,
+        samples: int | None = None,
+        seed: int = 0,
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+        time: str | None = None,
     ) -> Any:
         """Free run over the inputs of `data`, started from its first `warmup` outputs; later
         outputs are never read.
 
-        One experiment gives a Prediction; a list or tuple of experiments, also of one, gives a list
-        of them. Outputs may be NaN or absent; without any, the run starts from the prior over the
-        first state.
+        Data are as in `fit`; columns are those of training where none are named. One experiment
+        gives a Prediction; a list or tuple of experiments, also of one, gives a list of them.
+        Outputs may be NaN or absent; without any, the run starts from the prior over the first
+        state. A `PrssmWarning` says what the run must be distrusted for.
         """
-        self._check_fitted()
-        predictions = [
-            self._simulate_record(record, samples, seed) for record in self._coerced(data, y)
-        ]
-        return predictions if is_collection(data, y) else predictions[0]
+        predictions = self._runs(
+            data, y, samples=samples, seed=seed, inputs=inputs, outputs=outputs, time=time
+        )
+        several = is_collection(data, y) or len(predictions) > 1
+        return predictions if several else predictions[0]
 
-    def score(
-        self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
+    def evaluate(
+        self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0, **columns: Any
     ) -> dict[str, float]:
         """Metrics of the free run against what was measured, pooled over records: rmse, fit, log-
         likelihood, coverage.
+
+        Data and columns (`inputs`, `outputs`, `time`) are as in `simulate`.
         """
-        self._check_fitted()
-        predictions = [
-            self._simulate_record(record, samples, seed) for record in self._coerced(data, y)
-        ]
+        predictions = self._runs(data, y, samples=samples, seed=seed, **columns)
         return evaluate(predictions, self.scaler_.y_std)
+
+    def score(self, data: Any, y: Any = None, **columns: Any) -> float:
+        """R2 of the free run: 1 is perfect, 0 as good as the mean of what was measured; averaged
+        over outputs. `evaluate` gives all metrics.
+        """
+        return r_squared(self._runs(data, y, **columns))
+
+    def _runs(
+        self, data: Any, y: Any, *, samples: int | None = None, seed: int = 0, **columns: Any
+    ) -> list[Prediction]:
+        """Free runs over all experiments; what they must be distrusted for is said."""
+        self._check_fitted()
+        records = records_for(self, data, y, **columns)
+        predictions = [self._simulate_record(record, samples, seed) for record in records]
+        for prediction in predictions:
+            for text in prediction.cautions:
+                warn(text)
+        return predictions
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fitted model to one file (a zip of JSON and safetensors)."""
@@ -329,35 +373,8 @@ class Estimator(metaclass=_SignatureFromConfig):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scaler_")
 
-    def _coerced(self, data: Any, y: Any) -> list[Record]:
-        if y is None:
-            data = _with_inputs_alone(data)
-        outputs: tuple[str, ...] | None = self.output_names_
-        if hasattr(data, "columns"):  # a frame may hold inputs alone
-            outputs = tuple(name for name in self.output_names_ if name in data.columns) or None
-        records = as_records(data, y, inputs=self.input_names_ or None, outputs=outputs)
-        check_alike(records)
-        for record in records:
-            self._check_columns(record)
-        return records
-
-    def _check_columns(self, record: Record) -> None:
-        expected_u = len(self.input_names_)
-        expected_y = len(self.output_names_)
-        if record.input_dim != expected_u:
-            raise DataError(
-                f"{record.name}: {record.input_dim} inputs, but the model was trained with "
-                f"{expected_u}: "
-                f"{', '.join(self.input_names_) or 'none'}"
-            )
-        if record.output_dim not in (0, expected_y):
-            raise DataError(
-                f"{record.name}: {record.output_dim} outputs, but the model was trained with "
-                f"{expected_y}: "
-                f"{', '.join(self.output_names_)}"
-            )
-
     def _simulate_record(self, record: Record, samples: int | None, seed: int) -> Prediction:
+        cautions = cautions_about(self, record)
         scaled = self.scaler_.scale(record)
         y_start = (
             scaled.y[: self.warmup] if record.output_dim else np.zeros((0, len(self.output_names_)))
@@ -380,15 +397,8 @@ class Estimator(metaclass=_SignatureFromConfig):
             input_names=self.input_names_,
             output_names=self.output_names_,
             name=record.name,
+            outside=self.domain_.outside(record),
+            cautions=tuple(cautions),
+            stamps=record.stamps,
+            library=record.library,
         )
-
-
-def _with_inputs_alone(data: Any) -> Any:
-    """Arrays without outputs beside them are inputs: one array, or a list of them. A tuple of two
-    stays what it is, (u, y).
-    """
-    if isinstance(data, np.ndarray):
-        return Record(data, None)
-    if isinstance(data, list):
-        return [_with_inputs_alone(item) for item in data]
-    return data

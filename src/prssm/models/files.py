@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from prssm.data.domain import Domain
 from prssm.data.scaling import Scaler
 from prssm.foundation import storage
 from prssm.foundation.errors import ModelFileError, OptionError
@@ -22,6 +23,7 @@ def save_model(model: Estimator, path: str | os.PathLike[str]) -> Path:
         "outputs": list(model.output_names_),
         "dt": model.dt_,
         "stride": model.stride_,
+        "domain": model.domain_.to_dict(),
         "learnt": values,
     }
     scaler = {f"scaler.{name}": array for name, array in model.scaler_.to_arrays().items()}
@@ -48,6 +50,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Estimator:
         model.output_names_ = tuple(header["outputs"])
         model.dt_ = header["dt"]
         model.stride_ = header.get("stride", 1)
+        model.domain_ = Domain.from_dict(header.get("domain") or {})
         model.scaler_ = Scaler.from_arrays(_under("scaler.", arrays))
         with double_precision():
             model._restore(header["learnt"], _under("learnt.", arrays))

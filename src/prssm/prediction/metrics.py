@@ -25,14 +25,9 @@ def evaluate(predictions: Sequence[Prediction], y_std: np.ndarray) -> dict[str, 
     the mean over steps of the Gaussian log-density of a measurement vector in physical units;
     log_likelihood_scaled is the same in training-scaled units.
     """
-    for prediction in predictions:
-        if prediction.measured is None or np.isnan(prediction.measured).all():
-            raise DataError(f"{prediction.name}: nothing to score against: no output was measured")
-    measured = np.concatenate([p.measured for p in predictions])
-    mean = np.concatenate([p.mean for p in predictions])
+    measured, error = _pooled(predictions)
     std = np.concatenate([p.std for p in predictions])
     unseen = np.concatenate([np.arange(len(p)) >= p.warmup for p in predictions])
-    error = measured - mean
     scores = {"rmse": _rms(error), "rmse_after_warmup": _rms(error[unseen])}
     scores |= {
         f"rmse_{horizon}": _rms(
@@ -43,6 +38,29 @@ def evaluate(predictions: Sequence[Prediction], y_std: np.ndarray) -> dict[str, 
     scores |= _relative(error, measured, y_std)
     scores |= _probabilistic(error, std, y_std)
     return scores
+
+
+def r_squared(predictions: Sequence[Prediction]) -> float:
+    """1 - (sum of squared errors) / (sum of squares about the mean), averaged over outputs.
+
+    An output that does not move counts 1 where it is met exactly, else 0, as in scikit-learn.
+    """
+    measured, error = _pooled(predictions)
+    centred = measured - np.nanmean(measured, axis=0)
+    total = np.nansum(centred**2, axis=0)
+    left = np.nansum(error**2, axis=0)
+    moving = total > 0.0
+    share = left / np.where(moving, total, 1.0)
+    return float(np.mean(np.where(moving, 1.0 - share, np.where(left == 0.0, 1.0, 0.0))))
+
+
+def _pooled(predictions: Sequence[Prediction]) -> tuple[np.ndarray, np.ndarray]:
+    """Measured outputs and errors of all steps, end to end; there must be something to score."""
+    for prediction in predictions:
+        if prediction.measured is None or np.isnan(prediction.measured).all():
+            raise DataError(f"{prediction.name}: nothing to score against: no output was measured")
+    measured = np.concatenate([p.measured for p in predictions])
+    return measured, measured - np.concatenate([p.mean for p in predictions])
 
 
 def rmse_after(predictions: Sequence[Prediction], skip: int) -> float:

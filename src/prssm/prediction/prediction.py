@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from prssm.data.clock.stamps import Stamps
 from prssm.foundation.errors import OptionError
 from prssm.prediction.gaussian import half_width
 
@@ -14,14 +15,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prediction:
     """What the sensors would read: mean and standard deviation (T, Dy), sensor noise included.
 
     `samples` (S, T, Dy) are drawn measurements whose moments are `mean` and `std`, where a method
     draws them. The latent states (T, Dx) are in the model's own units. `measured` is what was
     recorded, for plots and scores; its first `warmup` rows are all that the simulation has seen of
-    it.
+    it. `cautions` are what the run must be distrusted for, one line each; `outside` (T,) marks rows
+    whose inputs are beyond what training saw.
     """
 
     mean: np.ndarray
@@ -36,6 +38,10 @@ class Prediction:
     input_names: tuple[str, ...] = ()
     output_names: tuple[str, ...] = ("y",)
     name: str = "record"
+    outside: np.ndarray | None = None
+    cautions: tuple[str, ...] = ()
+    stamps: Stamps | None = None  # the time column of the data, as it came
+    library: str = ""  # the package of the data frame that the data were, if any
 
     def __len__(self) -> int:
         return len(self.mean)
@@ -53,8 +59,14 @@ class Prediction:
         return self.mean - half, self.mean + half
 
     def to_columns(self) -> dict[str, np.ndarray]:
-        """Named columns for a CSV or Parquet file: time, inputs, measured, mean, std, limits."""
+        """Named columns for a CSV or Parquet file: time, inputs, measured, mean, std, limits.
+
+        The time stamps are those of the data, as they came. `outside_training` is 1 where an input
+        is beyond what training saw.
+        """
         columns: dict[str, np.ndarray] = {"time" if self.dt else "step": self.time}
+        if self.stamps is not None:
+            columns = {self.stamps.name: self.stamps.cells}
         if self.inputs is not None:
             columns |= {name: self.inputs[:, i] for i, name in enumerate(self.input_names)}
         lower, upper = self.interval(0.95)
@@ -67,13 +79,32 @@ class Prediction:
                 f"{name}_lower95": lower[:, i],
                 f"{name}_upper95": upper[:, i],
             }
+        if self.outside is not None:
+            columns["outside_training"] = self.outside.astype(np.int64)
         return columns
 
     def to_frame(self) -> Any:
-        """The columns as a polars data frame."""
+        """The columns as a data frame of the library that the data came in, else of polars."""
+        if self.library == "pandas":
+            import pandas
+
+            return pandas.DataFrame(self.to_columns())
+        if self.library == "pyarrow":
+            import pyarrow
+
+            return pyarrow.table(self.to_columns())
         import polars
 
         return polars.DataFrame(self.to_columns())
+
+    def __repr__(self) -> str:
+        step = "" if self.dt is None else f", every {self.dt:.6g} s"
+        drawn = "" if self.samples is None else f", {len(self.samples)} samples"
+        told = f", {len(self.cautions)} cautions" if self.cautions else ""
+        return (
+            f"Prediction({self.name!r}: {len(self)} rows{step}, outputs: "
+            f"{', '.join(self.output_names)}, {self.warmup} rows seen{drawn}{told})"
+        )
 
     def plot(self, output: int = 0, ax: Axes | None = None) -> Axes:
         """Measured output, predicted mean and two-sigma band of one output."""

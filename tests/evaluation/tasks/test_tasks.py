@@ -94,7 +94,7 @@ def test_scores_come_with_what_was_scored() -> None:
     fitted = fit(constant())
     settings = SavedModelSettings(model=Path("model.prssm"), data="log.csv", seed=3)
     scored = saved_model.score(settings)
-    assert scored.metrics == fitted.model.score(prssm.read("log.csv"), seed=3)
+    assert scored.metrics == fitted.model.evaluate(prssm.read("log.csv"), seed=3)
     assert [len(record) for record in scored.records] == [80]
 
 
@@ -107,7 +107,7 @@ def test_a_search_keeps_its_best(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = searching.keep_best(settings, found, loaded)
     assert [path.name for path in kept.written] == [OPTIONS_FILE, MODEL_FILE, "chosen.json"]
     assert kept.chosen is not None
-    expected = prssm.load("runs/best.prssm").score(loaded.test)["rmse"]
+    expected = prssm.load("runs/best.prssm").evaluate(loaded.test)["rmse"]
     assert kept.chosen["scores"]["constant"]["scores"]["rmse"] == expected
     assert 'inputs = ["u"]' in Path("runs", OPTIONS_FILE).read_text()
 

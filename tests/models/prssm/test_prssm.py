@@ -51,8 +51,8 @@ def learnt():
 
 def test_learns_a_nonlinear_system_with_a_hidden_state(learnt):
     test = saturating_drive(200, seed=1)
-    constant = prssm.Constant().fit(saturating_drive(300)).score(test)
-    scores = learnt.score(test)
+    constant = prssm.Constant().fit(saturating_drive(300)).evaluate(test)
+    scores = learnt.evaluate(test)
     assert scores["rmse"] < 0.5 * constant["rmse"]
     assert scores["log_likelihood"] > constant["log_likelihood"]
 

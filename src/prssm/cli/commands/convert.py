@@ -7,13 +7,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from prssm.cli.merging import split_names
-
 
 def convert(
     *data: Annotated[
         str,
-        Parameter(help="CSV, Parquet, MAT or NPZ files, one an experiment, or folders of them."),
+        Parameter(help="Files that `prssm fit` reads, one an experiment, or folders of them."),
     ],
     out: Annotated[str, Parameter(help="The folder to write.")],
     inputs: Annotated[
@@ -32,9 +30,7 @@ def convert(
     """
     from prssm.data.stream.convert import convert as converted
 
-    stream = converted(
-        data, Path(out), inputs=split_names(inputs), outputs=split_names(outputs), time=time, dt=dt
-    )
+    stream = converted(data, Path(out), inputs=inputs, outputs=outputs, time=time, dt=dt)
     print(
         f"{out}: {len(stream.lengths)} experiment(s), {stream.steps} rows, "
         f"inputs: {', '.join(stream.input_names) or 'none'}, outputs: "

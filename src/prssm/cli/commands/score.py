@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from prssm.cli.merging import split_names
 from prssm.cli.outputs import SCORES, checked_name, write_json
+from prssm.cli.reading_words import ReadingWords, column_words
 from prssm.evaluation.tasks.settings import SavedModelSettings
 
 if TYPE_CHECKING:
@@ -23,24 +23,7 @@ def score(
     ],
     *,
     out: Annotated[Path | None, Parameter(help="Also write the scores as JSON.")] = None,
-    inputs: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--inputs", "-u"],
-            negative="",
-            help="Input columns, if not called as in training.",
-        ),
-    ] = None,
-    outputs: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--outputs", "-y"],
-            negative="",
-            help="Output columns, if not called as in training.",
-        ),
-    ] = None,
-    time: Annotated[str | None, Parameter(help="Column of time stamps.")] = None,
-    dt: Annotated[float | None, Parameter(help="Seconds between rows.")] = None,
+    words: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
     samples: Annotated[
         int | None, Parameter(help="Trajectories to draw. Default: the model's own number.")
     ] = None,
@@ -54,10 +37,7 @@ def score(
     settings = SavedModelSettings(
         model=model,
         data=data,
-        inputs=split_names(inputs),
-        outputs=split_names(outputs),
-        time=time,
-        dt=dt,
+        **column_words(words),
         samples=samples,
         seed=seed,
     )

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from prssm.cli.merging import Said, listed, merge
 from prssm.cli.search_settings import SEARCH_WORDS, SearchWords, search_settings
-from prssm.cli.terminal import note, wants_progress
+from prssm.cli.terminal import note, unwarned, wants_progress
 from prssm.evaluation.tasks.settings import SearchSettings
 from prssm.foundation.errors import OptionError, TrainingInterrupted, did_you_mean
 
@@ -97,7 +97,8 @@ def _run(settings: SearchSettings, loaded: Loaded, quiet: bool) -> Found:
         else Lines(verdict)
     )
     try:
-        return task.run(settings, loaded.train, watcher)
+        with unwarned():
+            return task.run(settings, loaded.train, watcher)
     except KeyboardInterrupt:
         kept = f"finished trials are kept in {settings.out / TRIALS_FILE}"
         raise KeyboardInterrupt(f"stopped; {kept}, the same command goes on from there") from None

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from prssm.cli.merging import split_names
 from prssm.cli.outputs import TABLE, checked_name
+from prssm.cli.reading_words import ReadingWords, column_words
 from prssm.evaluation.tasks.settings import SavedModelSettings
 
 
@@ -24,24 +24,7 @@ def simulate(
     out: Annotated[Path, Parameter(help="Where the predictions go: .csv or .parquet.")] = Path(
         "prediction.csv"
     ),
-    inputs: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--inputs", "-u"],
-            negative="",
-            help="Input columns, if not called as in training.",
-        ),
-    ] = None,
-    outputs: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--outputs", "-y"],
-            negative="",
-            help="Output columns, if not called as in training.",
-        ),
-    ] = None,
-    time: Annotated[str | None, Parameter(help="Column of time stamps.")] = None,
-    dt: Annotated[float | None, Parameter(help="Seconds between rows.")] = None,
+    words: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
     samples: Annotated[
         int | None,
         Parameter(
@@ -61,10 +44,7 @@ def simulate(
     settings = SavedModelSettings(
         model=model,
         data=data,
-        inputs=split_names(inputs),
-        outputs=split_names(outputs),
-        time=time,
-        dt=dt,
+        **column_words(words),
         samples=samples,
         seed=seed,
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 JITTER = 0.25  # how far a stamp may be from its place on the grid, as a part of dt
 MOST_GAPS = 0.1  # a larger share of steps that skip rows is no constant rate
-_ROUNDS = 3  # of refinement: the places in a long gap depend on dt, and dt on the places
+_SKIP = 1.5  # a step longer than so many usual ones skips a place
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,25 +37,32 @@ class Grid:
 def grid_of(seconds: np.ndarray) -> Grid:
     """The grid of stamps that go up from row to row."""
     steps = np.diff(seconds)
-    dt = float(np.median(steps))
-    offset = float(seconds[0])
-    places = np.zeros(len(seconds))
-    for _ in range(_ROUNDS):
-        places[1:] = np.cumsum(np.maximum(np.round(steps / dt), 1.0))
-        dt, offset = _line(places, seconds, dt)
-    away = np.abs(seconds - offset - dt * places) / dt
+    dt = _step_without_gaps(seconds, float(np.median(steps)))
+    # only a dt that is known well tells how many rows are missing in a long gap
+    places = np.append(0.0, np.cumsum(np.maximum(np.round(steps / dt), 1.0)))
+    part = np.zeros(len(seconds), dtype=np.int64)
+    dt = _slope(places, seconds, part) or dt
+    left = seconds - dt * places
+    away = np.abs(left - np.median(left)) / dt
     worst = int(np.argmax(away))
     rounded = _short(dt, _doubt(places, seconds, dt))
     return Grid(rounded, places.astype(np.int64), float(away[worst]), worst)
 
 
-def _line(places: np.ndarray, seconds: np.ndarray, usual: float) -> tuple[float, float]:
-    """Slope and offset of the straight line through the stamps; the usual step where it fails."""
-    centred = places - places.mean()
-    slope = float(centred @ (seconds - seconds.mean()) / (centred @ centred))
-    if not 0.5 * usual < slope < 2.0 * usual:
-        slope = usual
-    return slope, float(np.median(seconds - slope * places))
+def _step_without_gaps(seconds: np.ndarray, usual: float) -> float:
+    """The common slope of the parts between gaps, in which every row is one step further."""
+    part = np.append(0, np.cumsum(np.diff(seconds) > _SKIP * usual))
+    slope = _slope(np.arange(len(seconds), dtype=np.float64), seconds, part)
+    return slope if slope is not None and 0.5 * usual < slope < 2.0 * usual else usual
+
+
+def _slope(places: np.ndarray, seconds: np.ndarray, part: np.ndarray) -> float | None:
+    """The slope of parallel straight lines, one through the stamps of each part."""
+    counts = np.bincount(part)
+    x = places - (np.bincount(part, places) / counts)[part]
+    t = seconds - (np.bincount(part, seconds) / counts)[part]
+    size = float(x @ x)
+    return float(x @ t) / size if size > 0.0 else None
 
 
 def _doubt(places: np.ndarray, seconds: np.ndarray, dt: float) -> float:

@@ -48,9 +48,9 @@ _WORDS = {
 # numbers of this size count from 1970, since no record lasts for so many seconds
 _UNIX = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"))
 # day 0 of Excel and of MATLAB's datenum, and the numbers of the years 1955 to 2120
-_EPOCHS = {
-    "excel": (np.datetime64("1899-12-30", "ns"), 20_000.0, 80_500.0),
-    "matlab": (np.datetime64("0000-01-01", "s") - np.timedelta64(1, "D"), 714_000.0, 774_500.0),
+_EPOCHS: dict[str, tuple[str, float, float]] = {
+    "excel": ("1899-12-30", 20_000.0, 80_500.0),
+    "matlab": ("-0001-12-31", 714_000.0, 774_500.0),
 }
 
 
@@ -127,5 +127,5 @@ def _moment(first: float, unit: str) -> np.datetime64 | None:
     """The date of the first row, where the numbers count days from a known one."""
     if unit not in _EPOCHS:
         return None
-    epoch = _EPOCHS[unit][0].astype("datetime64[us]")
+    epoch = np.datetime64(_EPOCHS[unit][0], "us")
     return (epoch + np.timedelta64(round(first * DAY * 1e6), "us")).astype("datetime64[ns]")

@@ -1,6 +1,7 @@
 """Any column of time stamps (numbers, dates, texts) to `Stamps`."""
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,10 +12,16 @@ from prssm.data.clock.texts import ORDERS, is_compact_date, read_texts
 Place = Callable[[int], str]
 
 
-def stamps_of(
-    values: np.ndarray | Sequence[str], name: str, *, where: str, place: Place, unit: str | None
-) -> Stamps:
-    """The column `name` of the file or frame `where`; `unit` is what the user said about it."""
+class Asked(NamedTuple):
+    """Where the column is from, how a row of it is called, and what the user said about it."""
+
+    where: str
+    place: Place
+    unit: str | None = None
+
+
+def stamps_of(values: np.ndarray | Sequence[str], name: str, asked: Asked) -> Stamps:
+    """The column `name` as time stamps."""
     cells = np.asarray(values, dtype=object if isinstance(values, list) else None)
     if cells.dtype.kind == "M":
         moments = cells.astype("datetime64[ns]")
@@ -24,18 +31,17 @@ def stamps_of(
     if cells.dtype.kind == "m":
         return Stamps(name, cells, _nanoseconds(cells.astype("timedelta64[ns]")) * 1e-9)
     if cells.dtype.kind in "OUS":
-        return _of_texts([str(cell) for cell in cells], name, where=where, place=place, unit=unit)
-    return _of_numbers(cells, cells, name, unit=unit)
+        return _of_texts([str(cell) for cell in cells], name, asked)
+    return _of_numbers(cells, cells, name, unit=asked.unit)
 
 
-def _of_texts(
-    cells: list[str], name: str, *, where: str, place: Place, unit: str | None
-) -> Stamps:
+def _of_texts(cells: list[str], name: str, asked: Asked) -> Stamps:
+    unit = asked.unit
     numbers = None if is_compact_date(cells) else _as_numbers(cells)
     if numbers is not None:
         return _of_numbers(numbers, np.array(cells, dtype=object), name, unit=unit)
     order = unit if unit in ORDERS else None
-    read = read_texts(cells, f"{where}: time column {name!r}", place, order)
+    read = read_texts(cells, f"{asked.where}: time column {name!r}", asked.place, order)
     return Stamps(name, np.array(cells, dtype=object), read.seconds, read.start, read.notes)
 
 

@@ -7,6 +7,7 @@ gives one or more `Rows` whose stamps are k dt, or says in one line what is wron
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -128,7 +129,7 @@ def _without_gaps(
         return [placed]
     if rules.gaps == "split":
         edges = [0, *(int(row) + 1 for row in gaps), len(rows)]
-        pairs = zip(edges[:-1], edges[1:], strict=True)
+        pairs = pairwise(edges)
         return [placed.take(slice(begin, end)) for begin, end in pairs if end - begin > 1]
     if rules.gaps == "fill":
         return [_filled(placed, grid)]
@@ -157,8 +158,7 @@ def _interpolated(at: np.ndarray, known: np.ndarray, values: np.ndarray) -> np.n
 
 
 def _resampled(rows: Rows, rules: TimeRules, name: str) -> list[Rows]:
-    """On a new constant rate; pauses stay pauses, and the rule for gaps says what becomes of them.
-    """
+    """On a new constant rate; pauses stay pauses, which the rule for gaps then treats."""
     steps = np.diff(rows.stamps.seconds)
     usual = float(np.median(steps))
     dt = usual if rules.resample == AUTO else float(rules.resample or usual)
@@ -170,7 +170,7 @@ def _resampled(rows: Rows, rules: TimeRules, name: str) -> list[Rows]:
             "of the parts, --gaps fill leaves their outputs missing (in Python gaps='split')"
         )
     edges = [0, *(int(row) + 1 for row in pauses), len(rows)]
-    pairs = zip(edges[:-1], edges[1:], strict=True)
+    pairs = pairwise(edges)
     parts = [rows.take(slice(begin, end)) for begin, end in pairs if end - begin > 1]
     again = [_on_grid(part, dt, usual) for part in parts]
     again = [part for part in again if len(part) > 1]

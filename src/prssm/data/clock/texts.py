@@ -18,10 +18,8 @@ from prssm.foundation.errors import DataError, OptionError
 SECOND = 1_000_000_000  # nanoseconds
 DAY = 86400 * SECOND
 ORDERS = ("day-first", "month-first")
-_MONTHS = {
-    name: number + 1
-    for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split())
-}
+_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS = {name: number + 1 for number, name in enumerate(_NAMES)}
 
 _CLOCK = r"(?P<h>\d{1,2}):(?P<mi>\d{2})(?::(?P<s>\d{2})(?:[.,](?P<f>\d{1,9})\d*)?)?"
 _HALF = r"(?:\s*(?P<half>[AaPp])\.?[Mm]\.?)?"
@@ -29,7 +27,7 @@ _ZONE = r"\s*(?P<zone>Z|z|UTC|GMT|[+-]\d{2}:?\d{2}|[+-]\d{2})?(?:\[[\w/]+\])?"
 _TIME = rf"(?:(?:[T_,]|\s)\s*{_CLOCK}{_HALF}{_ZONE})?"
 _PATTERNS = {
     "iso": rf"(?P<y>\d{{4}})[-/.](?P<mo>\d{{1,2}})[-/.](?P<d>\d{{1,2}}){_TIME}",
-    "numbers": rf"(?P<a>\d{{1,2}})(?P<sep>[./-])(?P<b>\d{{1,2}})(?P=sep)(?P<y>\d{{4}}|\d{{2}}){_TIME}",
+    "numbers": r"(?P<a>\d{1,2})(?P<sep>[./-])(?P<b>\d{1,2})(?P=sep)(?P<y>\d{4}|\d{2})" + _TIME,
     "month": rf"(?P<d>\d{{1,2}})[-\s.]+(?P<name>[A-Za-z]{{3,9}})[-\s.,]+(?P<y>\d{{4}}){_TIME}",
     "month first": rf"(?P<name>[A-Za-z]{{3,9}})[-\s.]+(?P<d>\d{{1,2}})[\s,]+(?P<y>\d{{4}}){_TIME}",
     "compact": r"(?P<y>(?:19|20)\d{2})(?P<mo>\d{2})(?P<d>\d{2})"
@@ -165,9 +163,7 @@ def _clocks(found: Sequence[re.Match[str]], where: str, order: str | None) -> Re
     passed = np.diff(moments) < -DAY // 2
     moments[1:] += np.cumsum(passed) * DAY
     short = found[0]["s"] is None
-    note = (
-        f"{where}: {found[0].group()!r} is read as hours and minutes",
-    )
+    note = (f"{where}: {found[0].group()!r} is read as hours and minutes",)
     return Read((moments - moments[0]) / SECOND, None, note if short else ())
 
 
@@ -228,7 +224,7 @@ def _without_summer_time(moments: np.ndarray) -> tuple[np.ndarray, tuple[str, ..
             moments[row + 1 :] -= shift
             told = str(np.datetime64(int(moments[row]) // SECOND, "s"))
             notes.append(
-                f"the clock is {'put forward' if shift > 0 else 'put back'} by an hour after {told} "
+                f"the clock is put {'forward' if shift > 0 else 'back'} by an hour after {told} "
                 "(summer time); the rows are taken as going on without a gap"
             )
     return moments, tuple(notes)

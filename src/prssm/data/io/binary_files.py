@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prssm.data.io.columns import ArrayColumns, FileWords, as_variables
+from prssm.data.io.columns import NO_WORDS, ArrayColumns, FileWords, as_variables
 from prssm.foundation.errors import DataError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def read_parquet(
-    path: Path, words: FileWords = FileWords(), rows: slice = slice(None)
+    path: Path, words: FileWords = NO_WORDS, rows: slice = slice(None)
 ) -> "FrameColumns":
     """All rows, or some of them; the others are then never in memory."""
     from prssm.data.io.frames import FrameColumns
@@ -56,7 +56,7 @@ def import_polars() -> Any:
     return polars
 
 
-def read_npz(path: Path, words: FileWords = FileWords()) -> ArrayColumns:
+def read_npz(path: Path, words: FileWords = NO_WORDS) -> ArrayColumns:
     try:
         # opened here, because numpy leaves the file open when it is not an archive
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:

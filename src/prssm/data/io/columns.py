@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from prssm.data.clock.reading import stamps_of
+from prssm.data.clock.reading import Asked, stamps_of
 from prssm.data.clock.stamps import Stamps
 from prssm.data.clock.texts import is_compact_date
 from prssm.data.io.text.cells import decimal_mark, first_doubtful, number
@@ -27,6 +27,9 @@ class FileWords:
     def __post_init__(self) -> None:
         if self.decimal not in (None, ".", ","):
             raise OptionError(f"decimal: expected ',' or '.', got {self.decimal!r}")
+
+
+NO_WORDS = FileWords()
 
 
 class FileColumns(Protocol):
@@ -128,12 +131,12 @@ class TextColumns:
 
     def stamps(self, name: str, unit: str | None = None) -> Stamps:
         cells = self._cells(name)
-        told = {"where": self.where, "place": self.place, "unit": unit}
+        told = Asked(self.where, self.place, unit)
         if not is_compact_date(cells[:1]) and number(cells[0]) is None:
             if number(cells[0], ",") is None:
-                return stamps_of(cells, name, **told)
-            return stamps_of(self.numbers(name), name, **told)
-        return stamps_of(self._plain(cells, name), name, **told)
+                return stamps_of(cells, name, told)
+            return stamps_of(self.numbers(name), name, told)
+        return stamps_of(self._plain(cells, name), name, told)
 
     def _plain(self, cells: list[str], name: str) -> list[str] | np.ndarray:
         """Cells that are numbers to the last digit, or else as this file writes numbers."""
@@ -236,10 +239,10 @@ class ArrayColumns:
         return values.astype(np.float64)
 
     def stamps(self, name: str, unit: str | None = None) -> Stamps:
-        told = {"where": self.where, "place": self.place, "unit": unit}
+        told = Asked(self.where, self.place, unit)
         if name in self.texts:
-            return stamps_of([str(cell) for cell in self.texts[name]], name, **told)
-        return stamps_of(self._values(name), name, **told)
+            return stamps_of([str(cell) for cell in self.texts[name]], name, told)
+        return stamps_of(self._values(name), name, told)
 
     def place(self, row: int) -> str:
         return f"row {row + 1}"

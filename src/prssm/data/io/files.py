@@ -16,7 +16,7 @@ import numpy as np
 
 from prssm.data.clock.rules import Duplicates, Gaps, TimeRules
 from prssm.data.io import archives
-from prssm.data.io.columns import FileColumns, FileWords
+from prssm.data.io.columns import NO_WORDS, FileColumns, FileWords
 from prssm.data.io.records import TIME_COLUMN, Choice, Names, chosen_names, records_of
 from prssm.data.io.writers import WRITERS
 from prssm.data.record import Record
@@ -77,9 +77,7 @@ def read(
 
 
 @overload
-def read(
-    path: AnyPath, *, gaps: Literal["split"], **how: Unpack[Reading]
-) -> list[Record]: ...
+def read(path: AnyPath, *, gaps: Literal["split"], **how: Unpack[Reading]) -> list[Record]: ...
 
 
 @overload
@@ -130,7 +128,7 @@ def read(
     return records if gaps == "split" or len(records) > 1 else records[0]
 
 
-def read_records(path: AnyPath, choice: Choice, how: FileWords = FileWords()) -> list[Record]:
+def read_records(path: AnyPath, choice: Choice, how: FileWords = NO_WORDS) -> list[Record]:
     """All experiments in one file."""
     from prssm.data.io.matlab import MatlabColumns
 
@@ -145,7 +143,7 @@ def read_records(path: AnyPath, choice: Choice, how: FileWords = FileWords()) ->
     return [record for part in parts for record in records_of(part, choice)]
 
 
-def open_columns(path: AnyPath, how: FileWords = FileWords()) -> FileColumns:
+def open_columns(path: AnyPath, how: FileWords = NO_WORDS) -> FileColumns:
     """The named columns of a file, for who wants to look at them before choosing some."""
     path = _existing(path)
     if path.suffix.lower() in archives.SUFFIXES:

@@ -7,7 +7,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from prssm.data.clock.reading import stamps_of
+from prssm.data.clock.reading import Asked, stamps_of
 from prssm.data.clock.stamps import Stamps
 from prssm.data.io.columns import named
 from prssm.data.io.text.cells import number
@@ -45,30 +45,28 @@ class FrameColumns:
         series = self._series(name)
         dtype = series.dtype
         if dtype.is_temporal():
-            raise DataError(
-                f"{self.where}: column {name!r} holds dates; only the time column may"
-            )
+            raise DataError(f"{self.where}: column {name!r} holds dates; only the time column may")
         if dtype.is_numeric() or dtype == nw.Boolean:
             return self._floats(series)
         return np.array([self._number(value, row, name) for row, value in enumerate(series)])
 
     def stamps(self, name: str, unit: str | None = None) -> Stamps:
         series = self._series(name)
-        told = {"where": self.where, "place": self.place, "unit": unit}
+        told = Asked(self.where, self.place, unit)
         dtype = series.dtype
         if isinstance(dtype, nw.Datetime):
             if dtype.time_zone is not None:
                 series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-            return stamps_of(series.to_numpy().astype("datetime64[ns]"), name, **told)
+            return stamps_of(series.to_numpy().astype("datetime64[ns]"), name, told)
         if dtype == nw.Date:
-            return stamps_of(series.cast(nw.Datetime("us")).to_numpy(), name, **told)
+            return stamps_of(series.cast(nw.Datetime("us")).to_numpy(), name, told)
         if isinstance(dtype, nw.Duration):
-            return stamps_of(series.to_numpy().astype("timedelta64[ns]"), name, **told)
+            return stamps_of(series.to_numpy().astype("timedelta64[ns]"), name, told)
         if dtype.is_numeric():
             exact = dtype.is_integer() and not series.is_null().any()
             values = series.to_numpy() if exact else self._floats(series)
-            return stamps_of(values, name, **told)
-        return stamps_of([str(value) for value in series.to_list()], name, **told)
+            return stamps_of(values, name, told)
+        return stamps_of([str(value) for value in series.to_list()], name, told)
 
     def place(self, row: int) -> str:
         return self.places(row)

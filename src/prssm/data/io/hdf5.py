@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from prssm.data.io.columns import ArrayColumns, FileWords, as_variables
+from prssm.data.io.columns import NO_WORDS, ArrayColumns, FileWords, as_variables
 from prssm.foundation.errors import DataError, MissingExtraError
 
 
@@ -17,7 +17,7 @@ def is_hdf5(path: Path) -> bool:
     return start.startswith(marks) or start[512:].startswith(b"\x89HDF")
 
 
-def read_hdf5(path: Path, words: FileWords = FileWords()) -> ArrayColumns:
+def read_hdf5(path: Path, words: FileWords = NO_WORDS) -> ArrayColumns:
     """Every data set of a file by its path; the fields of a table by their names."""
     h5py = _import_h5py(path, "HDF5 files")
     found: dict[str, np.ndarray] = {}
@@ -41,8 +41,7 @@ def read_hdf5(path: Path, words: FileWords = FileWords()) -> ArrayColumns:
 
 
 def matlab_tree(path: Path) -> dict[str, Any]:
-    """The variables of a MAT 7.3 file: dict for a structure, list for a cell, None for an object.
-    """
+    """The variables of a MAT 7.3 file: dict a structure, list a cell, None an object."""
     h5py = _import_h5py(path, "MAT files of version 7.3")
     try:
         with h5py.File(path) as file:
@@ -97,6 +96,4 @@ def _import_h5py(path: Path, what: str) -> Any:
 
 def _not_whole(path: Path, kind: str, error: Exception) -> DataError:
     line = (str(error).splitlines() or [type(error).__name__])[0]
-    return DataError(
-        f"{path}: not a whole {kind} file (truncated or of another kind): {line}"
-    )
+    return DataError(f"{path}: not a whole {kind} file (truncated or of another kind): {line}")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from prssm.data.io.columns import ArrayColumns, FileWords, as_variables
+from prssm.data.io.columns import NO_WORDS, ArrayColumns, FileWords, as_variables
 from prssm.data.io.hdf5 import is_hdf5, matlab_tree
 from prssm.foundation.errors import DataError
 
@@ -64,7 +64,7 @@ class MatlabColumns(ArrayColumns):
         )
 
 
-def read_mat(path: Path, words: FileWords = FileWords()) -> MatlabColumns:
+def read_mat(path: Path, words: FileWords = NO_WORDS) -> MatlabColumns:
     """All variables of a MAT file."""
     tree = matlab_tree(path) if is_hdf5(path) else _tree_of_version_5(path)
     found = _Found()
@@ -157,10 +157,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, MatlabOpaque | MatlabFunction):
         return None
     if isinstance(value, MatlabObject) or value.dtype.names:
-        items = [
-            {key: _plain(item[key]) for key in value.dtype.names}
-            for item in np.ravel(value)
-        ]
+        items = [{key: _plain(item[key]) for key in value.dtype.names} for item in np.ravel(value)]
         return items[0] if len(items) == 1 else items
     if value.dtype.kind == "O":
         return [_plain(item) for item in np.ravel(value, order="F")]

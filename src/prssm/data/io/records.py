@@ -30,7 +30,10 @@ class Choice:
     rules: TimeRules = TimeRules()
 
 
-def record_of(columns: FileColumns, choice: Choice = Choice()) -> Record:
+DEFAULTS = Choice()
+
+
+def record_of(columns: FileColumns, choice: Choice = DEFAULTS) -> Record:
     """The one Record in a table."""
     records = records_of(columns, choice)
     if len(records) > 1:
@@ -41,7 +44,7 @@ def record_of(columns: FileColumns, choice: Choice = Choice()) -> Record:
     return records[0]
 
 
-def records_of(columns: FileColumns, choice: Choice = Choice()) -> list[Record]:
+def records_of(columns: FileColumns, choice: Choice = DEFAULTS) -> list[Record]:
     """The Records in a table: one, or several where gaps in time split it."""
     input_names = chosen_names(columns, choice.inputs, "u")
     output_names = chosen_names(columns, choice.outputs, "y")
@@ -129,9 +132,7 @@ def _check_inputs(
             )
 
 
-def _stamps(
-    columns: FileColumns, choice: Choice, names: list[str], length: int
-) -> Stamps | None:
+def _stamps(columns: FileColumns, choice: Choice, names: list[str], length: int) -> Stamps | None:
     """The time column that was named, or the one called 'time' where nothing was said."""
     time = choice.time
     if time is None:

@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from prssm.data.io.binary_files import import_polars
-from prssm.data.io.columns import FileWords
+from prssm.data.io.columns import NO_WORDS, FileWords
 from prssm.data.io.frames import FrameColumns
 from prssm.data.io.text.cells import MISSING, is_value
 from prssm.foundation.errors import DataError, MissingExtraError
 
 
-def read_arrow(path: Path, words: FileWords = FileWords()) -> FrameColumns:
+def read_arrow(path: Path, words: FileWords = NO_WORDS) -> FrameColumns:
     """Feather and Arrow files."""
     polars = import_polars()
     with _damage(path, "an Arrow file"):
         return FrameColumns.of(polars.read_ipc(path, memory_map=False), str(path), _row_of_file)
 
 
-def read_spreadsheet(path: Path, words: FileWords = FileWords()) -> FrameColumns:
+def read_spreadsheet(path: Path, words: FileWords = NO_WORDS) -> FrameColumns:
     """The first sheet of an Excel or OpenDocument file; its first row has the names."""
     polars = import_polars()
     try:
@@ -38,14 +38,15 @@ def read_spreadsheet(path: Path, words: FileWords = FileWords()) -> FrameColumns
     return _without_units_row(columns)
 
 
-def read_sqlite(path: Path, words: FileWords = FileWords()) -> FrameColumns:
+def read_sqlite(path: Path, words: FileWords = NO_WORDS) -> FrameColumns:
     """What a query gives from an SQLite data base, or its only table."""
     polars = import_polars()
     with _damage(path, "an SQLite data base"):
         connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
         try:
-            listed = connection.execute("select name from sqlite_master where type in "
-                                        "('table', 'view') order by name")
+            listed = connection.execute(
+                "select name from sqlite_master where type in ('table', 'view') order by name"
+            )
             tables = [name for (name,) in listed]
             query = _query(path, words.query, tables)
             cursor = connection.execute(query)
@@ -58,7 +59,7 @@ def read_sqlite(path: Path, words: FileWords = FileWords()) -> FrameColumns:
     return FrameColumns.of(frame, str(path), _row_of_file)
 
 
-def read_duckdb(path: Path, words: FileWords = FileWords()) -> FrameColumns:
+def read_duckdb(path: Path, words: FileWords = NO_WORDS) -> FrameColumns:
     """What a query gives from a DuckDB data base, or its only table."""
     import_polars()
     try:
@@ -68,10 +69,14 @@ def read_duckdb(path: Path, words: FileWords = FileWords()) -> FrameColumns:
             f"{path}: DuckDB files need the extra sql: pip install 'prssm[sql]'"
         ) from None
     with _damage(path, "a DuckDB data base"), duckdb.connect(str(path), read_only=True) as base:
-        tables = [name for (name,) in base.execute("select table_name from information_schema."
-                                                   "tables order by 1").fetchall()]
+        tables = [
+            name
+            for (name,) in base.execute(
+                "select table_name from information_schema.tables order by 1"
+            ).fetchall()
+        ]
         query = _query(path, words.query, tables)
-        frame = base.execute(query).pl()
+        frame = base.sql(query).pl()
     _check_rows(path, query, frame.height)
     return FrameColumns.of(frame, str(path), _row_of_file)
 
@@ -83,8 +88,8 @@ def _query(path: Path, query: str | None, tables: list[str]) -> str:
     if len(tables) == 1:
         return f'select * from "{tables[0]}"'
     raise DataError(
-        f"{path}: say which rows with --query, e.g. --query \"select * from "
-        f"{tables[0] if tables else 'log'}\" (in Python query=...); the tables are "
+        f'{path}: say which rows with --query, e.g. --query "select * from '
+        f'{tables[0] if tables else "log"}" (in Python query=...); the tables are '
         f"{', '.join(tables) or 'none'}"
     )
 

@@ -4,11 +4,11 @@ header, decimal point or comma.
 
 from pathlib import Path
 
-from prssm.data.io.columns import FileWords, TextColumns
+from prssm.data.io.columns import NO_WORDS, FileWords, TextColumns
 from prssm.data.io.text.layout import layout_of
 
 
-def read_text(path: Path, words: FileWords = FileWords()) -> TextColumns:
+def read_text(path: Path, words: FileWords = NO_WORDS) -> TextColumns:
     """The cells of a text file. Without a header the columns are called by number: "1", "2", ..."""
     found = layout_of(path)
     return TextColumns(

@@ -104,6 +104,7 @@ class _Writer:
         self.lengths: list[int] = []
         self.digest = hashlib.sha256()
         self.count = self.mean = self.squares = np.zeros(0)
+        self.low = self.high = np.zeros(0)
 
     def begin(self, name: str) -> None:
         """What is added from now on is another experiment."""
@@ -134,11 +135,17 @@ class _Writer:
         count = np.sum(~np.isnan(values), axis=0).astype(np.float64)
         mean = np.nansum(values, axis=0) / np.maximum(count, 1.0)
         squares = np.nansum((values - mean) ** 2, axis=0)
+        low = np.fmin.reduce(values, axis=0)
+        high = np.fmax.reduce(values, axis=0)
         if not self.count.size:
+            self.low = low
+            self.high = high
             self.count = count
             self.mean = mean
             self.squares = squares
             return
+        self.low = np.fmin(self.low, low)
+        self.high = np.fmax(self.high, high)
         total = np.maximum(self.count + count, 1.0)
         apart = mean - self.mean
         self.squares = self.squares + squares + apart**2 * self.count * count / total
@@ -166,5 +173,10 @@ class _Writer:
             "names": self.names,
             "lengths": self.lengths,
             "digest": self.digest.hexdigest(),
-            "statistics": {"mean": self.mean.tolist(), "std": std.tolist()},
+            "statistics": {
+                "mean": self.mean.tolist(),
+                "std": std.tolist(),
+                "low": self.low.tolist(),
+                "high": self.high.tolist(),
+            },
         }

@@ -30,5 +30,5 @@ def score(settings: SavedModelSettings) -> Scored:
     """The free run against what was measured, pooled over records."""
     model = load(settings.model)
     records = records_for_model(model, settings.data, settings)
-    metrics = model.score(records, samples=settings.samples, seed=settings.seed)
+    metrics = model.evaluate(records, samples=settings.samples, seed=settings.seed)
     return Scored(model, records, metrics)

@@ -198,9 +198,7 @@ def _is_units_row(rows: list[list[str]]) -> bool:
     if any(len(cell) > _LONGEST_UNIT for cell in words):
         return False
     below = rows[1]
-    return all(
-        is_value(value) for cell, value in zip(cells, below, strict=True) if cell in words
-    )
+    return all(is_value(value) for cell, value in zip(cells, below, strict=True) if cell in words)
 
 
 def _named_units(names: list[str], row: list[str]) -> dict[str, str]:
