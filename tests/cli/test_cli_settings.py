@@ -39,7 +39,7 @@ def test_file_fills_and_command_line_wins(tmp_path: Path) -> None:
         "[options]\nlatent_dim = 3\nlearning-rate = 0.1\n",
     )
     found = settings_of(FitWords(config=path, method="prssm"), **{"latent-dim": "5"})
-    assert found.data == DataSettings(data=("log.csv",), inputs=("a", "b", "c"), dt=2, split=0.5)
+    assert found.data == DataSettings(data=("log.csv",), inputs=("a,b", "c"), dt=2, split=0.5)
     assert (found.method, found.resume, found.out) == ("prssm", True, Path("new/m.prssm"))
     assert found.checkpoint_file == Path("new/m.prssm.checkpoint")
     assert found.options == {"latent_dim": "5", "learning_rate": 0.1}
@@ -80,7 +80,8 @@ def test_a_missing_file_is_named() -> None:
 
 
 @given(
-    st.lists(st.text("abcxyz_0 ", min_size=1).map(str.strip).filter(bool), min_size=1, unique=True), st.data()
+    st.lists(st.text("abcxyz_0 ", min_size=1).map(str.strip).filter(bool), min_size=1, unique=True),
+    st.data(),
 )
 def test_names_may_be_joined_by_commas_in_any_way(names: list[str], data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.sets(st.integers(1, len(names)))) | {0, len(names)})

@@ -21,6 +21,7 @@ from prssm.cli.commands.info import info
 from prssm.cli.commands.methods import methods
 from prssm.cli.commands.score import score
 from prssm.cli.commands.search import search
+from prssm.cli.commands.show import show
 from prssm.cli.commands.simulate import simulate
 from prssm.cli.signals import SIGTERM_CODE, sigterm_interrupts, terminated
 from prssm.cli.terminal import explained, note, warnings_as_notes
@@ -40,7 +41,19 @@ app = App(
     version=__version__,
     suppress_keyboard_interrupt=False,
 )
-for command in (fit, convert, simulate, score, search, datasets, methods, benchmark, demo, info):
+for command in (
+    show,
+    fit,
+    convert,
+    simulate,
+    score,
+    search,
+    datasets,
+    methods,
+    benchmark,
+    demo,
+    info,
+):
     app.command(command)
 
 

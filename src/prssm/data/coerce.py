@@ -12,6 +12,8 @@ from prssm.data.frames import from_frame, is_frame, with_outputs
 from prssm.data.record import Record
 from prssm.foundation.errors import DataError
 
+LEAST_TRAINING_ROWS = 10
+
 
 def as_records(
     data: Any,
@@ -133,8 +135,16 @@ def check_alike(records: list[Record]) -> None:
 
 
 def check_training(records: list[Record]) -> None:
-    """What only training needs: outputs that are there and that move, inputs that move."""
+    """What only training needs: enough rows, outputs that are there and that move, inputs that
+    move.
+    """
     check_alike(records)
+    rows = sum(map(len, records))
+    if rows < LEAST_TRAINING_ROWS:
+        raise DataError(
+            f"{records[0].name}: {rows} rows are too few to learn from; expected at least "
+            f"{LEAST_TRAINING_ROWS}, better some hundred"
+        )
     if records[0].output_dim == 0:
         raise DataError(
             f"{records[0].name}: no outputs y; training needs at least one measured output"

@@ -19,6 +19,7 @@ import numpy as np
 
 from prssm.data.coerce import as_records, check_training, is_collection
 from prssm.data.domain import Domain
+from prssm.data.oddities import oddities
 from prssm.data.record import Record
 from prssm.data.resample import at_all_rows, checked_stride, chosen_stride, thinned, thinned_inputs
 from prssm.data.scaling import Scaler
@@ -224,6 +225,8 @@ class Estimator(metaclass=_SignatureFromConfig):
             return self
         records = as_records(data, y, inputs=inputs, outputs=outputs, time=time)
         check_training(records)
+        for line in oddities(records):
+            warn(f"{records[0].name}: {line}")
         session = self._session(progress, checkpoint, resume, devices=devices)
         scaler = Scaler.fit(records, normalise)
         domain = Domain.of(records)

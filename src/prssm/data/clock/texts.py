@@ -37,6 +37,7 @@ _PATTERNS = {
     "clock": rf"{_CLOCK}{_HALF}",
     "minutes": r"(?P<mi>\d{1,3}):(?P<s>\d{2})[.,](?P<f>\d{1,9})\d*",
 }
+_SAME_RATE = 0.02  # jitter of rows that go on at one rate; months have more than that
 _EXPECTED = "seconds, dates (2024-05-31 12:00:00, 31.05.2024 12:00) or clock times (12:00:00.5)"
 
 
@@ -88,6 +89,8 @@ def read_texts(
         found.append(match)
     try:
         return _FORMS[form](found, where, order)
+    except DataError:
+        raise
     except ValueError as error:
         raise DataError(f"{where}: not a date: {error}") from None
 
@@ -147,8 +150,10 @@ def _by_regularity(found: Sequence[re.Match[str]], where: str) -> Read:
     for order in ORDERS:
         read = _in_order(found, order)
         steps = np.diff(read.seconds)
-        if (steps > 0).all() and grid_of(read.seconds).regular:
-            good.append(read)
+        if (steps > 0).all():
+            grid = grid_of(read.seconds)
+            if grid.regular and grid.jitter < _SAME_RATE:
+                good.append(read)
     if len(good) == 1:
         return good[0]
     raise DataError(
@@ -212,7 +217,7 @@ def _without_summer_time(moments: np.ndarray) -> tuple[np.ndarray, tuple[str, ..
     """Local stamps that jump by an hour on a Sunday night in spring or autumn, made continuous."""
     steps = np.diff(moments)
     forward = steps[steps > 0]
-    usual = float(np.median(forward)) if len(forward) else 0.0
+    usual = float(np.quantile(forward, 0.5, method="lower")) if len(forward) else 0.0
     hour = 3600 * SECOND
     if not 0 < usual < hour:
         return moments, ()

@@ -130,9 +130,13 @@ def read(
 
 def read_records(path: AnyPath, choice: Choice, how: FileWords = NO_WORDS) -> list[Record]:
     """All experiments in one file."""
+    return records_in(open_columns(path, how), choice)
+
+
+def records_in(columns: FileColumns, choice: Choice) -> list[Record]:
+    """All experiments in an open file."""
     from prssm.data.io.matlab import MatlabColumns
 
-    columns = open_columns(path, how)
     parts: Sequence[FileColumns] = [columns]
     if isinstance(columns, MatlabColumns):
         inputs = chosen_names(columns, choice.inputs, "u")

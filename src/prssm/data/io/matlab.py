@@ -71,10 +71,11 @@ def read_mat(path: Path, words: FileWords = NO_WORDS) -> MatlabColumns:
     for name, value in tree.items():
         found.add(name, value)
     left_out = {name: OBJECT for name in found.objects}
-    if not found.arrays and found.lists:
-        return MatlabColumns(
-            str(path), {}, left_out=left_out, scalars=found.scalars, lists=found.lists
-        )
+    single = {name: float(a.flat[0]) for name, a in found.arrays.items() if _is_single(a)}
+    if found.lists and len(single) == len(found.arrays):
+        left_out |= {name: "holds 1 value" for name in single}
+        scalars = {**found.scalars, **single}
+        return MatlabColumns(str(path), {}, left_out=left_out, scalars=scalars, lists=found.lists)
     if not found.arrays and found.objects:
         raise DataError(f"{path}: variable {found.objects[0]!r} {OBJECT}")
     table = as_variables(str(path), found.arrays)
@@ -126,6 +127,10 @@ class _Found:
                 self.scalars[name] = values.pop()
             return
         self.lists[name] = numeric
+
+
+def _is_single(array: np.ndarray) -> bool:
+    return _is_numeric(array) and array.size == 1
 
 
 def _is_numeric(array: np.ndarray) -> bool:

@@ -17,7 +17,7 @@ def read_arrow(path: Path, words: FileWords = NO_WORDS) -> FrameColumns:
     """Feather and Arrow files."""
     polars = import_polars()
     with _damage(path, "an Arrow file"):
-        return FrameColumns.of(polars.read_ipc(path, memory_map=False), str(path), _row_of_file)
+        return FrameColumns.of(polars.read_ipc(path), str(path), _row_of_file)
 
 
 def read_spreadsheet(path: Path, words: FileWords = NO_WORDS) -> FrameColumns:

@@ -8,7 +8,7 @@ from typing import Any
 from prssm.data.clock.rules import TimeRules
 from prssm.data.coerce import as_records
 from prssm.data.io.columns import FileWords
-from prssm.data.io.files import open_columns, read, read_records
+from prssm.data.io.files import open_columns, read, read_records, records_in
 from prssm.data.io.records import Choice
 from prssm.data.record import Record
 from prssm.data.sets import catalogue
@@ -67,7 +67,8 @@ def records_for_model(model: Estimator, word: str, columns: ColumnSettings) -> l
     if is_set(word):
         return _from_catalogue([word], columns)[1]
     words = FileWords(columns.decimal, columns.query)
-    known = open_columns(word, words).names
+    found = open_columns(word, words)
+    known = found.names
     outputs: Sequence[str] = columns.outputs or model.output_names_
     if not columns.outputs and not set(known).intersection(outputs):
         outputs = ()
@@ -77,7 +78,7 @@ def records_for_model(model: Estimator, word: str, columns: ColumnSettings) -> l
     time = model.domain_.time
     if choice.time is None and choice.dt is None and time in known:
         choice = replace(choice, time=time)
-    return read_records(word, choice, words)
+    return records_in(found, choice)
 
 
 def choice_of(columns: ColumnSettings) -> Choice:
