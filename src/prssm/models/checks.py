@@ -45,10 +45,13 @@ def records_for(
 
 def cautions_about(model: "Estimator", record: Record) -> list[str]:
     """What a run of the model over this record must be distrusted for, one line each."""
-    return [
-        *check_rate(record, model.dt_),
-        *model.domain_.cautions(record, model.warmup),
-    ]
+    found = [*check_rate(record, model.dt_), *model.domain_.cautions(record, model.warmup)]
+    if record.output_dim and len(record) < model.warmup:
+        found.append(
+            f"{record.name}: {len(record)} rows, but the state at the start is found from "
+            f"{model.warmup}: expect larger errors"
+        )
+    return found
 
 
 def _check_columns(model: "Estimator", record: Record) -> None:

@@ -6,6 +6,7 @@ in scaled units. What is the same for all (checks, scaling, hiding the outputs a
 scores, files) happens here once.
 """
 
+import dataclasses
 import inspect
 import os
 import time as clock
@@ -84,7 +85,13 @@ class _SignatureFromConfig(ABCMeta):
         options = (
             inspect.signature(cls.Config).parameters.values() if hasattr(cls, "Config") else ()
         )
-        parameters += [option.replace(kind=kind.KEYWORD_ONLY) for option in options]
+        usual = getattr(cls, "PRESETS", {}).get("default")
+        parameters += [
+            option.replace(
+                kind=kind.KEYWORD_ONLY, default=getattr(usual, option.name, option.default)
+            )
+            for option in options
+        ]
         return inspect.Signature(parameters)
 
 
@@ -103,6 +110,20 @@ class Estimator(metaclass=_SignatureFromConfig):
     training_: TrainingLog | None = None
 
     # ---- options ----
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Every option with its meaning and its value in the default preset, for help()."""
+        super().__init_subclass__(**more)
+        if "PRESETS" not in vars(cls):
+            return
+        usual = cls.PRESETS["default"]
+        lines = [
+            f"    {field.name} = {getattr(usual, field.name)!r}: {field.metadata.get('help', '')}"
+            for field in dataclasses.fields(cls.Config)
+        ]
+        cls.__doc__ = "\n".join(
+            [inspect.cleandoc(cls.__doc__ or ""), "", "Options, as in preset 'default':", *lines]
+        )
 
     def __init__(self, preset: str = "default", **options: Any) -> None:
         if preset not in self.PRESETS:

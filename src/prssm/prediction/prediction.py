@@ -107,7 +107,9 @@ class Prediction:
         )
 
     def plot(self, output: int = 0, ax: Axes | None = None) -> Axes:
-        """Measured output, predicted mean and two-sigma band of one output."""
+        """Measured output, predicted mean and two-sigma band of one output, with a legend."""
         from prssm.prediction.plot import plot_output
 
-        return plot_output(self, output, ax)
+        drawn = plot_output(self, output, ax)
+        drawn.legend(loc="best", fontsize="small")
+        return drawn

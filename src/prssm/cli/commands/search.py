@@ -52,7 +52,7 @@ def search(
     said = merge(data, words, options)
     settings = search_settings(said)
     if settings.folds is not None and words.hold_out is not None:
-        raise OptionError("--hold-out and --folds: give one of them, not both")
+        raise OptionError("--hold-out and --held-out-folds: give one of them, not both")
     _check_options(settings)
     quiet = bool(said.words.quiet)
     from prssm.evaluation.tasks.sources import load_data

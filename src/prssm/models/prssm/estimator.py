@@ -14,7 +14,7 @@ from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.stream.stream import Stream
 from prssm.data.windows import Windows
-from prssm.foundation.errors import DataError, OptionError
+from prssm.foundation.errors import OptionError
 from prssm.models.estimator import Estimator, Simulated
 from prssm.models.prssm.calibration import Calibration
 from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, ResolvedConfig
@@ -26,6 +26,7 @@ from prssm.models.prssm.levels import AUTO, levels_of
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import Choice, Trained, choose
 from prssm.models.prssm.starts.start import Starts, blank_model
+from prssm.models.prssm.stepping.mixture_stepper import MixtureStepper
 from prssm.models.prssm.stepping.stepper import Stepper
 from prssm.training.checkpoint import fingerprint
 from prssm.training.log import TrainingLog
@@ -179,22 +180,22 @@ class PRSSM(Estimator):
         count = self.config.simulation_samples if samples is None else samples
         if count < 2:
             raise OptionError(f"samples: expected at least 2 trajectories, got {count}")
-        if len(y_start) < self._window and not np.isnan(y_start).all():
-            raise DataError(
-                f"a simulation starts from {self.warmup} samples, the record has no more than "
-                f"{len(y_start) * self.stride_}"
-            )
         run = self.mixture_.run(u, y_start, count, seed)
         assert run.samples is not None
         samples_y = self.calibration_.samples(run.samples, run.mean)
         return replace(run, std=self.calibration_.std(run.std), samples=samples_y)
 
-    def stepper(self) -> Stepper:
-        """One step at a time, for a controller: some microseconds a step of the mean, by the best
-        model of the mixture.
+    def stepper(self, *, best: bool = False) -> Stepper | MixtureStepper:
+        """One step at a time, for a controller: some microseconds a step of each member's mean.
+
+        The output is the mean of all members, as in `simulate`. `best=True` steps the best member
+        alone: its state is smaller and a step faster, but it errs by more.
         """
         self._check_fitted()
-        return Stepper(self.mixture_, self.scaler_, self.stride_)
+        members = len(self.mixture_.models.log_output_std)
+        if best or members == 1:
+            return Stepper(self.mixture_, self.scaler_, self.stride_)
+        return MixtureStepper(self.mixture_, self.scaler_, self.stride_)
 
     def findings(self) -> list[tuple[str, str]]:
         if not self.held_out_:

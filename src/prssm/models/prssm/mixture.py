@@ -6,7 +6,6 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.dynamics.engines.choice import Engine
-from prssm.foundation.errors import DataError
 from prssm.models.estimator import Simulated
 from prssm.models.prssm.elbo import Draws, StateSpaceModel
 from prssm.models.prssm.free_run import FreeRuns
@@ -85,10 +84,7 @@ class Mixture(eqx.Module):
         if self.window == 0 or np.isnan(y_start).all():
             blank = np.zeros(self.models.transition.log_process_std.shape)
             return blank, blank
-        if len(y_start) < self.window:
-            raise DataError(
-                f"a simulation starts from {self.window} samples, the record has {len(y_start)}"
-            )
+        u, y_start = _long_enough(u, y_start, self.window)
         filled = Record(u[: self.window], y_start[: self.window]).outputs_filled()
         members = len(self.models.log_output_std)
         recognitions = [
@@ -98,3 +94,17 @@ class Mixture(eqx.Module):
         moments = [one(filled, u[: self.window], xp=np) for one in recognitions]
         means, log_stds = (np.stack(part) for part in zip(*moments, strict=True))
         return means, log_stds
+
+
+def _long_enough(u: np.ndarray, y_start: np.ndarray, window: int) -> tuple[np.ndarray, np.ndarray]:
+    """First samples for the recognition model; those that a short record lacks are its last ones
+    held.
+    """
+    lacking = window - len(y_start)
+    if lacking <= 0:
+        return u, y_start
+    rows = u[: len(y_start)]
+    return (
+        np.concatenate([rows, np.repeat(rows[-1:], lacking, axis=0)]),
+        np.concatenate([y_start, np.repeat(y_start[-1:], lacking, axis=0)]),
+    )
