@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from prssm.data.io.files import read
     from prssm.data.record import Record
     from prssm.data.sets import catalogue as datasets
+    from prssm.data.splits import TimeSplit
     from prssm.data.stream.convert import convert
     from prssm.data.stream.stream import Stream
     from prssm.evaluation.search.search import search
@@ -63,6 +64,7 @@ __all__ = [
     "PrssmWarning",
     "Record",
     "Stream",
+    "TimeSplit",
     "TrainingError",
     "TrainingInterrupted",
     "__version__",
@@ -95,6 +97,7 @@ _HOMES = {
     "Record": "prssm.data.record",
     "SSGPSSM": "prssm.models.ssgpssm.estimator",
     "Stream": "prssm.data.stream.stream",
+    "TimeSplit": "prssm.data.splits",
     "TrainingError": _ERRORS,
     "TrainingInterrupted": _ERRORS,
     "convert": "prssm.data.stream.convert",

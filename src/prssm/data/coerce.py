@@ -26,6 +26,10 @@ def as_records(
     """A list of Records from a Record, `(u, y)` arrays, a data frame with named columns, the path
     of a file, or a list of any of these. Inputs and outputs may be a frame and a series beside it.
     """
+    if hasattr(data, "tocsr"):
+        raise DataError(
+            "data: sparse arrays are not supported; expected all values, e.g. toarray()"
+        )
     if isinstance(data, str | os.PathLike):
         return _from_path(data, y, inputs=inputs, outputs=outputs, time=time)
     if isinstance(data, Record):

@@ -65,7 +65,7 @@ def warn(text: str) -> None:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """' Did you mean 'x'?' for the closest known word, else the list of what is known."""
     known = list(known)
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(str(word), known, n=1, cutoff=0.6)
     if close:
         return f" Did you mean {close[0]!r}?"
     return f" Known: {', '.join(known)}."

@@ -75,7 +75,7 @@ def _with_inputs_alone(data: Any) -> Any:
     """Arrays without outputs beside them are inputs: one array, or a list of them. A tuple of two
     stays what it is, (u, y).
     """
-    if isinstance(data, np.ndarray):
+    if isinstance(data, np.ndarray) or (hasattr(data, "__array__") and not is_frame(data)):
         return Record(data, None)
     if isinstance(data, list):
         return [_with_inputs_alone(item) for item in data]

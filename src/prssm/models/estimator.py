@@ -25,10 +25,11 @@ from prssm.data.record import Record
 from prssm.data.resample import at_all_rows, checked_stride, chosen_stride, thinned, thinned_inputs
 from prssm.data.scaling import Scaler
 from prssm.data.stream.stream import Stream
-from prssm.foundation.errors import NotFittedError, OptionError, did_you_mean, warn
+from prssm.foundation.errors import OptionError, did_you_mean, warn
 from prssm.foundation.options import Options
 from prssm.foundation.precision import double_precision
 from prssm.models.checks import cautions_about, records_for
+from prssm.models.manners import SklearnManners
 from prssm.prediction.metrics import evaluate, r_squared
 from prssm.prediction.prediction import Prediction
 from prssm.training.distributed.store import leads
@@ -95,7 +96,7 @@ class _SignatureFromConfig(ABCMeta):
         return inspect.Signature(parameters)
 
 
-class Estimator(metaclass=_SignatureFromConfig):
+class Estimator(SklearnManners, metaclass=_SignatureFromConfig):
     """Base of all methods, with scikit-learn's manners: `fit` returns self, what it has learnt ends
     in `_`.
     """
@@ -387,15 +388,6 @@ class Estimator(metaclass=_SignatureFromConfig):
         if session.mesh is not None and not self.many_devices:
             raise OptionError(f"devices: {self.name} trains on one device, got {session.mesh.size}")
         return session
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "scaler_"):
-            raise NotFittedError(
-                f"this {type(self).__name__} is not fitted yet: call fit(data) first"
-            )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "scaler_")
 
     def _simulate_record(self, record: Record, samples: int | None, seed: int) -> Prediction:
         cautions = cautions_about(self, record)
