@@ -19,6 +19,7 @@ from prssm.cli.commands.demo import demo
 from prssm.cli.commands.fit import fit
 from prssm.cli.commands.info import info
 from prssm.cli.commands.methods import methods
+from prssm.cli.commands.saved_models import compare, report
 from prssm.cli.commands.score import score
 from prssm.cli.commands.search import search
 from prssm.cli.commands.show import show
@@ -47,6 +48,8 @@ for command in (
     convert,
     simulate,
     score,
+    compare,
+    report,
     search,
     datasets,
     methods,

@@ -4,6 +4,7 @@ Steps that were not measured do not count.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,6 +39,32 @@ def evaluate(predictions: Sequence[Prediction], y_std: np.ndarray) -> dict[str, 
     scores |= _relative(error, measured, y_std)
     scores |= _probabilistic(error, std, y_std)
     return scores
+
+
+def evaluate_each(
+    predictions: Sequence[Prediction], y_std: np.ndarray
+) -> dict[str, dict[str, float]]:
+    """The metrics of each output alone, by its name; one that was never measured is left out."""
+    found = {}
+    for i, name in enumerate(predictions[0].output_names):
+        alone = [one_output(prediction, i) for prediction in predictions]
+        known = [p for p in alone if p.measured is not None and np.isfinite(p.measured).any()]
+        if known:
+            found[name] = evaluate(known, y_std[i : i + 1])
+    return found
+
+
+def one_output(prediction: Prediction, output: int) -> Prediction:
+    """A run of one of its outputs alone."""
+    column = slice(output, output + 1)
+    return replace(
+        prediction,
+        mean=prediction.mean[:, column],
+        std=prediction.std[:, column],
+        samples=None,
+        measured=None if prediction.measured is None else prediction.measured[:, column],
+        output_names=prediction.output_names[column],
+    )
 
 
 def r_squared(predictions: Sequence[Prediction]) -> float:

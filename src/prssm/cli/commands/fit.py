@@ -95,14 +95,20 @@ def _fit(settings: FitSettings, quiet: bool) -> Fitted:
 
 
 def _tell(fitted: Fitted, comparison: Comparison, out: Path) -> None:
-    from prssm.report.tables import print_table, score_table
+    from prssm.report.fit.notes import cautions
+    from prssm.report.tables import outputs_table, print_table, score_table
 
     if not fitted.test:
         note(
             "no rows were kept back, so these are scores on training data; use --split 0.7 or "
             "--test FILE"
         )
-    print_table(score_table(comparison.rows, title=f"free run, {comparison.runs[0].label}"))
+    first = comparison.runs[0]
+    print_table(score_table(comparison.rows, title=f"free run, {first.label}"))
+    if len(first.each) > 1:
+        print_table(outputs_table(first, title="each output alone"))
+    for text in cautions(comparison, fitted.model.training_):
+        note(f"caution: {text}")
     if fitted.model.training_ is not None:
         print(f"training: {fitted.model.training_.summary()}")
     for what, how in fitted.model.findings():

@@ -41,12 +41,16 @@ def score(
         samples=samples,
         seed=seed,
     )
+    from prssm.evaluation.comparison import Run
     from prssm.evaluation.tasks import saved_model
-    from prssm.report.tables import metric_table, print_table
+    from prssm.report.tables import metric_table, outputs_table, print_table
 
     scored = saved_model.score(settings)
     title = f"{scored.model.name}: free run over {data}"
     print_table(metric_table(scored.metrics, title=title))
+    if len(scored.each) > 1:
+        run = Run(data, [], scored.metrics, scored.each)
+        print_table(outputs_table(run, title="each output alone"))
     if out is not None:
         write_json(out, _document(settings, scored))
         print(f"scores: {out}")
@@ -62,4 +66,5 @@ def _document(settings: SavedModelSettings, scored: "Scored") -> dict[str, Any]:
         "rows": sum(len(record) for record in scored.records),
         "seed": settings.seed,
         "metrics": scored.metrics,
+        "metrics_of_each_output": scored.each,
     }

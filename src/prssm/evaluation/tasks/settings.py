@@ -166,6 +166,20 @@ class SavedModelSettings(ColumnSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ComparisonSettings(ColumnSettings):
+    """Saved models and the data that all of them run over: a file, or the name of a set."""
+
+    models: tuple[Path, ...]
+    data: str
+
+    def __post_init__(self) -> None:
+        if not self.models:
+            raise OptionError(
+                "no models: name one or more files, e.g. prssm compare a.prssm --on log"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
 class BenchmarkSettings:
     """What `tasks.benchmark` needs; None and empty mean the paper's methods, data sets and table.
 

@@ -4,7 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from prssm.evaluation.comparison import Run
+import numpy as np
+
+from prssm.evaluation.comparison import Comparison, Run
 from prssm.report.tables import ScoreRow
 from prssm.training.log import TrainingLog
 
@@ -38,12 +40,36 @@ def notes_about(
         ]
     )
     notes += [
+        *_about_data(runs[0]),
         *_about_band(runs[0]),
         *_about_baselines(runs[0], baselines),
         *_about_gap(runs),
         *_about_training(log),
     ]
     return sorted(notes, key=lambda note: note.kind != "warning")
+
+
+def cautions(comparison: Comparison, log: TrainingLog | None) -> list[str]:
+    """The warnings of the report that nobody has said yet, for the terminal.
+
+    What runs say of themselves, and that nothing was kept back, is said when it is found.
+    """
+    runs = comparison.runs
+    notes = notes_about(runs, comparison.baselines, log, held_out=True)
+    said = {note.text for note in _about_data(runs[0])}
+    return [note.text for note in notes if note.kind == "warning" and note.text not in said]
+
+
+def _about_data(run: Run) -> list[Note]:
+    """What the runs must be distrusted for, as they say themselves."""
+    said = dict.fromkeys(text for p in run.predictions for text in p.cautions)
+    return [Note("warning", f"{text[0].upper()}{text[1:]}.") for text in said]
+
+
+def _outside(run: Run) -> float:
+    """The share of rows whose inputs are beyond what training saw."""
+    marked = [p.outside for p in run.predictions if p.outside is not None]
+    return float(np.concatenate(marked).mean()) if marked else 0.0
 
 
 def _about_band(run: Run) -> list[Note]:
@@ -97,6 +123,16 @@ def _about_gap(runs: Sequence[Run]) -> list[Note]:
         return []
     test = runs[0].scores.get("rmse", math.nan)
     train = runs[1].scores.get("rmse", math.nan)
+    share = _outside(runs[0])
+    if test > 2.5 * train and share > 0.0:
+        return [
+            Note(
+                "warning",
+                f"The error on {runs[0].label} ({test:.4g}) is {test / train:.1f} times that on "
+                f"{runs[1].label} ({train:.4g}), but {share:.0%} of its rows have inputs that "
+                "training never saw: record such inputs for training before you blame the model.",
+            )
+        ]
     if test > 2.5 * train:
         return [
             Note(
