@@ -3,12 +3,12 @@
 import os
 from pathlib import Path
 
-import jaxtyping
-import pytest
+import frugal
 
-# Tests compile much and compute little: let XLA skip what only pays in long runs. Set before JAX is
-# imported.
-os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+frugal.ask()  # before NumPy and JAX are imported
+
+import jaxtyping  # noqa: E402
+import pytest  # noqa: E402
 
 # The shapes that annotations of the numerical rooms promise are checked in every call. Set before
 # these rooms are imported.

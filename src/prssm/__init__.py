@@ -111,8 +111,9 @@ _HOMES = {
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Public names are imported when first used, so that `prssm --help` does not wait for
-        JAX.
+        """Public names are imported when first used.
+
+        So `prssm --help` does not wait for JAX.
         """
         if name not in _HOMES:
             raise AttributeError(f"module 'prssm' has no attribute {name!r}")

@@ -1,14 +1,17 @@
 """What the command line keeps of what JAX compiled."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from prssm.cli import compiled_code
 from prssm.cli.main import main
+from prssm.data.io.files import write_columns
 
 JAX_VARIABLE = "JAX_COMPILATION_CACHE_DIR"
 
@@ -28,24 +31,34 @@ def command(*words: str, folder: Path, **variables: str) -> subprocess.Completed
 FIT = ("fit", "plain.csv", "--method", "gp-narx", "--iterations", "2", "--quiet")
 
 
-def test_a_second_command_finds_what_the_first_compiled(folder: Path) -> None:
-    variables = {"XDG_CACHE_HOME": str(folder), "PRSSM_CACHE": str(folder / "kept")}
-    first = command(*FIT, folder=folder, **variables)
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which one command has kept, below `kept`, what it compiled."""
+    folder = tmp_path_factory.mktemp("compiled")
+    u = np.sin(np.arange(60.0))
+    write_columns(folder / "plain.csv", {"u": u, "y": np.convolve(u, [0.0, 0.5, 0.3])[:60]})
+    first = command(*FIT, folder=folder, PRSSM_CACHE=str(folder / "kept"))
     assert (first.returncode, first.stderr) == (0, "")
-    second = command(*FIT, folder=folder, **variables, JAX_LOG_COMPILES="1")
+    return folder
+
+
+def test_a_second_command_finds_what_the_first_compiled(compiled: Path) -> None:
+    variables = {"PRSSM_CACHE": str(compiled / "kept"), "JAX_LOG_COMPILES": "1"}
+    second = command(*FIT, folder=compiled, **variables)
     assert second.returncode == 0
     assert "Persistent compilation cache hit" in second.stderr
     assert "Writing" not in second.stderr
 
 
-def test_a_damaged_cache_is_no_trouble(folder: Path) -> None:
-    kept = folder / "kept"
-    assert command(*FIT, folder=folder, PRSSM_CACHE=str(kept)).returncode == 0
+def test_a_damaged_cache_is_no_trouble(compiled: Path, tmp_path: Path) -> None:
+    kept = compiled / "kept"  # in its place: JAX finds nothing in a copy
+    whole = shutil.copytree(kept, tmp_path / "whole")
     damaged = [path for path in kept.iterdir() if path.name.endswith("-cache")]
     assert damaged
     for path in damaged:
         path.write_bytes(b"no program")
-    again = command(*FIT, folder=folder, PRSSM_CACHE=str(kept))
+    again = command(*FIT, folder=compiled, PRSSM_CACHE=str(kept))
+    shutil.copytree(whole, kept, dirs_exist_ok=True)
     assert (again.returncode, again.stderr) == (0, "")
 
 

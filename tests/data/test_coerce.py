@@ -101,7 +101,7 @@ def test_training_needs_data_that_move(record, words):
 
 def test_training_accepts_a_column_that_moves_in_one_experiment_only():
     check_training([Record(np.ones(6), Y), Record(U, Y)])
-    check_training([Record(None, Y)])
+    check_training([Record(None, Y), Record(None, Y)])
 
 
 def test_outputs_beside_a_record_are_refused_not_dropped():

@@ -21,9 +21,12 @@ from prssm.training.distributed.devices import everywhere, mesh_of
 def computed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
     need_native_library()
     file = tmp_path_factory.mktemp("split") / "values.npz"
-    flags = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=4"
     subprocess.run(
-        [sys.executable, split_values.__file__, file], env=flags, check=True, timeout=300
+        [sys.executable, split_values.__file__, file],
+        env=os.environ | {"XLA_FLAGS": flags},
+        check=True,
+        timeout=300,
     )
     with np.load(file) as archive:
         return dict(archive)

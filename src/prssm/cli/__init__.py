@@ -1,3 +1,4 @@
-"""The command line: words in, files and tables out. Everything slow is imported inside the
-commands, never above them.
+"""The command line: words in, files and tables out.
+
+Everything slow is imported inside the commands, never above them.
 """

@@ -61,8 +61,9 @@ for command in (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; the exit code is returned. Errors become one line on standard error,
-    unless --debug.
+    """Run one command line; the exit code is returned.
+
+    Errors become one line on standard error, unless --debug.
     """
     if argv is None:  # a process of its own: whoever passes words keeps their environment
         compiled_code.keep()

@@ -26,8 +26,10 @@ from prssm.foundation.errors import OptionError, did_you_mean
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """Base of the words of a command. Every field is None until someone says something, so that a
-    file can fill what the command line left open.
+    """Base of the words of a command.
+
+    Every field is None until someone says something, so that a file can fill what the command line
+    left open.
     """
 
     config: str | None = None
@@ -39,8 +41,9 @@ Spoken = TypeVar("Spoken", bound=Words)
 
 @dataclass(frozen=True)
 class Said(Generic[W]):
-    """Everything that was said: data, words (those of the file filled in) and options of the
-    method.
+    """Everything that was said: data, words and options of the method.
+
+    The words of the file are filled in.
     """
 
     data: tuple[str, ...]
@@ -48,8 +51,9 @@ class Said(Generic[W]):
     options: Mapping[str, Any]
 
     def given(self, *names: str) -> dict[str, Any]:
-        """Those of the named words that were said; for the others a settings object has its
-        defaults.
+        """Those of the named words that were said.
+
+        For the others a settings object has its defaults.
         """
         values = {name: getattr(self.words, name) for name in names}
         return {name: value for name, value in values.items() if value is not None}
@@ -109,8 +113,9 @@ def _read(path: Path, kind: type[Words]) -> _FileContent:
 
 
 def _checked(key: str, value: Any, path: Path, hints: Mapping[str, Any]) -> Any:
-    """A value of the type that the word has; `over` is a table in a file, and `devices` may be a
-    number.
+    """A value of the type that the word has.
+
+    `over` is a table in a file, and `devices` may be a number.
     """
     if key not in hints:
         raise OptionError(

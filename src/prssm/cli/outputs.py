@@ -1,5 +1,6 @@
-"""Files that the commands write: names are checked before any work, contents appear under their
-name only when whole.
+"""Files that the commands write.
+
+Names are checked before any work, contents appear under their name only when whole.
 """
 
 import json

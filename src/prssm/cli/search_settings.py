@@ -1,5 +1,6 @@
-"""What `prssm search` can be told besides the data and the method, on the command line or in a TOML
-file.
+"""What `prssm search` can be told besides the data and the method.
+
+On the command line, or in a TOML file:
 
     data = "log.csv"
     trials = 30

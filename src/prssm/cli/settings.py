@@ -1,5 +1,6 @@
-"""The words of `prssm fit`, those that it shares with `prssm search`, and what settings they
-make.
+"""The words of `prssm fit`, and what settings they make.
+
+Those that it shares with `prssm search` are here, too.
 """
 
 from dataclasses import dataclass
@@ -8,15 +9,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from prssm.cli.columns import ReadingWords
 from prssm.cli.merging import Said, Words, word_names
-from prssm.cli.reading_words import ReadingWords, column_words
 from prssm.data.clock.rules import seconds_of
 from prssm.evaluation.tasks.settings import DataSettings, FitSettings, ProcessSettings
 from prssm.foundation.errors import OptionError
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataWords(Words, ReadingWords):
+class DataWords(ReadingWords, Words):
     """What `prssm fit` and `prssm search` are both told: which data, and which method."""
 
     test: Annotated[str | None, Parameter(help="A file that is scored and not trained on.")] = None
@@ -113,7 +114,7 @@ def data_settings(said: Said[DataWords], stream: str | None = None) -> DataSetti
     return DataSettings(
         data=said.data,
         stream=stream,
-        **column_words(said.words),
+        **said.words.chosen(),
         **said.given("test", "split"),
     )
 

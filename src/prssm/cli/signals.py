@@ -26,8 +26,9 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def sigterm_interrupts() -> Iterator[None]:
-    """While inside, SIGTERM raises KeyboardInterrupt in the main thread; the earlier handler comes
-    back afterwards.
+    """While inside, SIGTERM raises KeyboardInterrupt in the main thread.
+
+    The earlier handler comes back afterwards.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may set handlers

@@ -1,5 +1,6 @@
-"""What the commands say to a person: parse errors in one line, notes on standard error, the
-progress bar or none.
+"""What the commands say to a person.
+
+Parse errors in one line, notes on standard error, the progress bar or none.
 """
 
 import difflib
@@ -17,8 +18,9 @@ from prssm.foundation.errors import PrssmWarning
 
 
 def explained(error: CycloptsError) -> str:
-    """A parse error in one line; a misspelt flag gets a suggestion although the command takes
-    options of any name.
+    """A parse error in one line.
+
+    A misspelt flag gets a suggestion although the command takes options of any name.
     """
     command = " ".join(error.command_chain or ())
     text = str(error).removeprefix(f'Command "{command}" ')
@@ -32,8 +34,9 @@ def explained(error: CycloptsError) -> str:
 
 
 def note(text: str) -> None:
-    """One line for the person at the terminal, whatever the text holds; results on standard output
-    stay clean.
+    """One line for the person at the terminal, whatever the text holds.
+
+    Results on standard output stay clean.
     """
     print(f"prssm: {' '.join(text.split())}", file=sys.stderr)
 
@@ -66,8 +69,9 @@ def unwarned() -> Iterator[None]:
 
 
 def wants_progress(quiet: bool) -> bool:
-    """A bar belongs on a terminal (or where FORCE_COLOR or TTY_COMPATIBLE says so), not in a log
-    file.
+    """Whether to show a progress bar.
+
+    A bar belongs on a terminal (or where FORCE_COLOR or TTY_COMPATIBLE says so), not in a log file.
     """
     if quiet:
         return False

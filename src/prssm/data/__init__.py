@@ -1,3 +1,4 @@
-"""What comes in: recordings, files, the catalogue of public sets, simulators, scaling and
-windows.
+"""What comes in: recordings and files, and what is made of them.
+
+The catalogue of public sets, simulators, scaling and windows are here, too.
 """

@@ -1,5 +1,6 @@
-"""Whatever a user brings (Records, arrays, data frames, lists of them) becomes a list of Records
-here.
+"""Whatever a user brings becomes a list of Records here.
+
+Records, arrays, data frames and lists of them are taken.
 """
 
 import os
@@ -23,8 +24,10 @@ def as_records(
     outputs: Sequence[str] | None = None,
     time: str | None = None,
 ) -> list[Record]:
-    """A list of Records from a Record, `(u, y)` arrays, a data frame with named columns, the path
-    of a file, or a list of any of these. Inputs and outputs may be a frame and a series beside it.
+    """A list of Records from whatever a user brings.
+
+    That is a Record, `(u, y)` arrays, a data frame with named columns, the path of a file, or a
+    list of any of these. Inputs and outputs may be a frame and a series beside it.
     """
     if hasattr(data, "tocsr"):
         raise DataError(
@@ -63,8 +66,9 @@ def as_records(
 
 
 def is_collection(data: Any, y: Any = None) -> bool:
-    """Whether these data are a collection of experiments (of one or more), so that an answer to
-    them is a list. The same forms as in `as_records`.
+    """Whether these data are a collection of experiments, of one or more.
+
+    An answer to them is then a list. The forms are those of `as_records`.
     """
     if _is_whole(data):
         return False
@@ -139,22 +143,20 @@ def check_alike(records: list[Record]) -> None:
 
 
 def check_training(records: list[Record]) -> None:
-    """What only training needs: enough rows, outputs that are there and that move, inputs that
-    move.
-    """
+    """What only training needs: enough rows, and inputs and outputs that move."""
     check_alike(records)
-    rows = sum(map(len, records))
-    if rows < LEAST_TRAINING_ROWS:
-        raise DataError(
-            f"{records[0].name}: {rows} rows are too few to learn from; expected at least "
-            f"{LEAST_TRAINING_ROWS}, better some hundred"
-        )
     if records[0].output_dim == 0:
         raise DataError(
             f"{records[0].name}: no outputs y; training needs at least one measured output"
         )
     _check_moving(np.concatenate([r.u for r in records]), records[0].input_names, "input")
     _check_moving(np.concatenate([r.y for r in records]), records[0].output_names, "output")
+    rows = sum(map(len, records))
+    if rows < LEAST_TRAINING_ROWS:
+        raise DataError(
+            f"{records[0].name}: {rows} rows are too few to learn from; expected at least "
+            f"{LEAST_TRAINING_ROWS}, better some hundred"
+        )
 
 
 def _check_moving(values: np.ndarray, names: tuple[str, ...], word: str) -> None:

@@ -1,5 +1,6 @@
-"""Records as regression data: the window of the last outputs and inputs, and the output that
-followed it.
+"""Records as regression data.
+
+The window of the last outputs and inputs, and the output that followed it.
 
 A window is [y_{t-1}, .., y_{t-L}, u_{t-1}, .., u_{t-L}], newest first; its target is y_t.
 """
@@ -37,8 +38,9 @@ def lagged(values: np.ndarray, lags: int) -> np.ndarray:
 
 
 def regression(records: Sequence[Record], lags: int, first: int | None = None) -> Regression:
-    """All windows in which nothing is missing, with targets from row `first` (at least `lags`) of
-    each record on.
+    """All windows in which nothing is missing, with the outputs that followed.
+
+    Targets begin at row `first` (at least `lags`) of each record.
     """
     first = lags if first is None else first
     parts = [
@@ -68,8 +70,9 @@ def regression(records: Sequence[Record], lags: int, first: int | None = None) -
 
 
 def choose_lags(records: Sequence[Record]) -> int:
-    """The window whose linear one-step model has the least Schwarz criterion, all judged on the
-    same targets.
+    """The window whose linear one-step model has the least Schwarz criterion.
+
+    All windows are judged on the same targets.
 
     A linear model is judged because it is exact and instant; the criterion looks at training data
     only.
@@ -94,8 +97,9 @@ def _has_windows(records: Sequence[Record], lags: int) -> bool:
 
 
 def _schwarz(data: Regression) -> float:
-    """N log det of the residuals' covariance plus log N for each coefficient, an intercept
-    included.
+    """N log det of the residuals' covariance plus log N for each coefficient.
+
+    An intercept counts, too.
     """
     design = np.column_stack([data.x, np.ones(len(data.x))])
     residual = data.y - design @ np.linalg.lstsq(design, data.y, rcond=None)[0]

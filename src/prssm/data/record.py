@@ -147,8 +147,9 @@ class Record:
         return Record(**(kept | parts))
 
     def outputs_filled(self) -> np.ndarray:
-        """Outputs with gaps bridged linearly (ends held), for code that needs a number
-        everywhere.
+        """Outputs with gaps bridged linearly, ends held.
+
+        For code that needs a number everywhere.
         """
         filled = np.array(self.y)
         for column in filled.T:

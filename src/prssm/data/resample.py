@@ -26,8 +26,9 @@ _FEWEST = 4
 
 
 def chosen_stride(records: Sequence[Record]) -> int:
-    """The most rows a step that leave enough of them, and between which every output goes straight
-    but for white noise.
+    """The most rows a step that leave enough of them and lose nothing.
+
+    Between the rows that stay, every output goes straight but for white noise.
     """
     most = min(sum(map(len, records)) // _KEPT_ROWS, min(map(len, records)) // _KEPT_OF_EACH)
     if most < 2:
@@ -72,8 +73,9 @@ def thinned(record: Record, stride: int) -> Record:
 
 
 def thinned_inputs(u: np.ndarray, stride: int) -> np.ndarray:
-    """Inputs of a run at the slow rate whose last step begins at the last of the rows or after it:
-    none is beyond it.
+    """Inputs of a run at the slow rate that reaches the last of the rows.
+
+    Its last step begins there or after it: no row is beyond it.
     """
     means = _block_means(u, stride)
     reached = (len(means) - 1) * stride >= len(u) - 1
@@ -81,8 +83,9 @@ def thinned_inputs(u: np.ndarray, stride: int) -> np.ndarray:
 
 
 def at_all_rows(slow: np.ndarray, stride: int, rows: int) -> np.ndarray:
-    """Straight lines between values (..., steps, columns) of a run over `thinned_inputs`, at each
-    of so many rows.
+    """A run over `thinned_inputs`, at each of so many rows.
+
+    Straight lines between its values (..., steps, columns).
     """
     at = np.arange(rows) / stride
     before = at.astype(int)
@@ -97,8 +100,9 @@ def _block_means(u: np.ndarray, stride: int) -> np.ndarray:
 
 
 def _bends(records: Sequence[Record], reach: int) -> np.ndarray:
-    """Root mean square of how far each output is from the middle of those `reach` rows before and
-    after it, (Dy,).
+    """How far each output is from a straight line, as a root mean square (Dy,).
+
+    The line goes between the outputs `reach` rows before and after it; its middle counts.
 
     In units of its deviation; infinite where it cannot be told.
     """

@@ -20,8 +20,9 @@ class Scaler:
 
     @classmethod
     def fit(cls, records: Sequence[Record], normalise: bool = True) -> Self:
-        """Statistics pooled over all records, missing outputs left out; `normalise=False` is the
-        identity.
+        """Statistics pooled over all records, missing outputs left out.
+
+        `normalise=False` is the identity.
         """
         u = np.concatenate([record.u for record in records])
         y = np.concatenate([record.y for record in records])

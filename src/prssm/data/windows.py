@@ -11,8 +11,9 @@ from prssm.foundation.errors import DataError
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Records laid end to end. A window is `horizon` rows from one of `starts`, and never crosses
-    into another record.
+    """Records laid end to end.
+
+    A window is `horizon` rows from one of `starts`, and never crosses into another record.
 
     Missing outputs are NaN in `y` and bridged in `y_filled`. `steps` counts the rows that were
     really recorded.
@@ -44,8 +45,9 @@ def sliding(records: Sequence[Record], horizon: int) -> Windows:
 
 
 def whole(records: Sequence[Record]) -> Windows:
-    """One window for each record, padded with missing outputs to the longest one: for the full
-    gradient.
+    """One window for each record, padded with missing outputs to the longest one.
+
+    For the full gradient.
     """
     horizon = max(len(record) for record in records)
     padded = [_padded(record, horizon) for record in records]

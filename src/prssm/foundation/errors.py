@@ -1,5 +1,6 @@
-"""Every error that a user can cause, each with a message of one line: what was expected, what came,
-where; and the one kind of warning.
+"""Every error that a user can cause, each with a message of one line.
+
+What was expected, what came, where; and the one kind of warning.
 """
 
 import difflib
@@ -37,8 +38,9 @@ class TrainingError(PrssmError, RuntimeError):
 
 
 class ProcessError(PrssmError, RuntimeError):
-    """A run in several processes that cannot start, or that lost one of them; the message says how
-    to go on.
+    """A run in several processes that cannot start, or that lost one of them.
+
+    The message says how to go on.
     """
 
 
@@ -47,8 +49,9 @@ class TrainingInterrupted(PrssmError, KeyboardInterrupt):
 
 
 class PrssmWarning(UserWarning):
-    """Something that works but that a user would want to know; Python's `warnings` shows or hides
-    it.
+    """Something that works but that a user would want to know.
+
+    Python's `warnings` shows or hides it.
     """
 
 

@@ -62,8 +62,9 @@ class Options:
         return parsed
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; a callable is written as its qualified name, for a reader, not for
-        loading.
+        """Plain values for JSON.
+
+        A callable is written as its qualified name, for a reader, not for loading.
         """
         plain = {}
         for name in self.names():

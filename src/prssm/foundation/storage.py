@@ -30,8 +30,9 @@ def write(
     header: Mapping[str, Any],
     arrays: Mapping[str, np.ndarray],
 ) -> Path:
-    """Write a file of the given kind ('model' or 'checkpoint') atomically; an old one stays until
-    the new is whole.
+    """Write a file of the given kind ('model' or 'checkpoint') atomically.
+
+    An old one stays until the new is whole.
     """
     path = Path(path)
     document = {"format": FORMAT, "format_version": FORMAT_VERSION, "kind": kind, **header}
@@ -44,8 +45,9 @@ def write(
 
 
 def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Header and arrays of a file of the given kind; anything else is a ModelFileError that says
-    what is wrong.
+    """Header and arrays of a file of the given kind.
+
+    Anything else is a ModelFileError that says what is wrong.
     """
     path = Path(path)
     if not path.exists():

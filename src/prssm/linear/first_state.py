@@ -1,5 +1,6 @@
-"""The first state of a linear system from the first samples of a recording, with its
-uncertainty.
+"""The first state of a linear system, with its uncertainty.
+
+It comes from the first samples of a recording.
 """
 
 from collections.abc import Sequence
@@ -17,8 +18,9 @@ _LEAST_STD = 1e-6  # in scaled units: noise-free data keep a regular problem
 
 @dataclass(frozen=True, eq=False)
 class InitialState:
-    """x[0] ~ N(mean, factor factor'); the error of a free run has deviation `error_std` and lag-one
-    `correlation`.
+    """x[0] ~ N(mean, factor factor').
+
+    The error of a free run has deviation `error_std` and lag-one `correlation`.
 
     That error is disturbances more than sensor noise, so it is correlated in time; taking it as
     white would make sixteen samples look like sixteen independent looks at the state.
@@ -42,8 +44,9 @@ class InitialState:
     def estimate(
         self, system: LinearSystem, u: np.ndarray, y: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Posterior mean and covariance factor of x[0] given the first outputs (rows of `y`; NaN is
-        skipped).
+        """Posterior mean and covariance factor of x[0] given the first outputs.
+
+        They are the rows of `y`; NaN is skipped.
         """
         known = ~np.isnan(y)
         forced, _ = system.simulate(self.mean, u[: len(y)])
@@ -51,8 +54,9 @@ class InitialState:
         return self.mean + gain @ np.where(known, y - forced, 0.0).ravel(), factor
 
     def affine(self, system: LinearSystem, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """That estimate as `weight @ [y; u] + bias` of the first rows, each row by row, and the
-        covariance factor.
+        """That estimate as `weight @ [y; u] + bias`, and the covariance factor.
+
+        y and u are the first rows, one after the other.
         """
         outputs, inputs = system.D.shape
         gain, factor = self._gain(system, np.ones((rows, outputs), dtype=bool))

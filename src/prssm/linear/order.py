@@ -1,5 +1,6 @@
-"""How many states a linear model should have, and how large its errors are, judged on held-out
-training data.
+"""How many states a linear model should have, and how large its errors are.
+
+Both are judged on held-out training data.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,8 +29,9 @@ _EXACT = 1e-4  # and so are errors below this fraction of the output's deviation
 
 @dataclass(frozen=True, eq=False)
 class HeldOutErrors:
-    """Errors (rows, Dy) of free runs over stretches that the model was not fitted to, one array for
-    each stretch.
+    """Errors (rows, Dy) of free runs over stretches that the model was not fitted to.
+
+    There is one array for each stretch.
     """
 
     errors: list[np.ndarray]
@@ -39,15 +41,17 @@ class HeldOutErrors:
 
     @property
     def rms(self) -> float:
-        """Root mean square over all stretches and outputs, warm-up included, as a test counts
-        it.
+        """Root mean square over all stretches and outputs.
+
+        The warm-up is included, as a test counts it.
         """
         return float(np.sqrt(np.nanmean(np.concatenate(self.errors) ** 2)))
 
     @property
     def std(self) -> np.ndarray:
-        """Root mean square of each output after the warm-up, where the first state's own
-        uncertainty has gone.
+        """Root mean square of each output after the warm-up.
+
+        By then the first state's own uncertainty has gone.
         """
         late = np.concatenate(
             [
@@ -73,8 +77,10 @@ class Halves:
         self._near: list[list[LinearSystem]] = [[] for _ in self._parts]
 
     def hold_out(self, order: int) -> HeldOutErrors | None:
-        """Errors under the limit of the poles that serves them best; none where the data are too
-        short, or where some output is not measured in what is fitted or in what is held out.
+        """Errors under the limit of the poles that serves them best.
+
+        None where the data are too short, or where some output is not measured in what is fitted or
+        in what is held out.
 
         Slow modes that training drifts have suggested do harm in a long free run; whether they do
         is seen here.
@@ -136,8 +142,9 @@ class _Part(NamedTuple):
 
 
 def _centring(records: Sequence[Record]) -> Scaler:
-    """Removes the means of what is fitted: the means of all data would tell something of what is
-    held out.
+    """Removes the means of what is fitted.
+
+    The means of all data would tell something of what is held out.
     """
     means = Scaler.fit(records)
     return Scaler(
@@ -153,16 +160,18 @@ def _free_run_error(
 
 
 def largest_order(records: Sequence[Record]) -> int:
-    """So many states that what is left to fit to, when a stretch is held out, still outnumbers the
-    parameters.
+    """The most states that are worth a try.
+
+    When a stretch is held out, what is left to fit to must still outnumber the parameters.
     """
     per_state = records[0].input_dim + records[0].output_dim + 1
     return max(1, measured(records) // (_LEAST_ROWS * per_state))
 
 
 class Judged(NamedTuple):
-    """An order, its error, and the held-out errors that this is taken from where the data are long
-    enough to have any.
+    """An order, its error, and the held-out errors that this is taken from.
+
+    There are none of these where the data are too short.
     """
 
     order: int
@@ -191,8 +200,9 @@ def judge_orders(
 
 
 def until_no_better(judge: Callable[[int], Judged], orders: Sequence[int]) -> list[Judged]:
-    """What is judged of the orders in turn, until some in a row are no better than the best before
-    them.
+    """What is judged of the orders in turn.
+
+    It ends when some in a row are no better than the best before them.
     """
     judged: list[Judged] = []
     for index, order in enumerate(orders):
@@ -208,15 +218,17 @@ def best(judged: Sequence[Judged]) -> Judged:
 
 
 def first_good(errors: Sequence[float]) -> int:
-    """Index of the first error that is as good as the smallest; the first of all where none is
-    finite.
+    """Index of the first error that is as good as the smallest.
+
+    The first of all where none is finite.
     """
     return next(iter(as_good(errors, _TIE)), 0)
 
 
 def as_good(errors: Sequence[float], tie: float) -> list[int]:
-    """Indices of all errors within `tie` of the smallest, relative to it; one that is not finite is
-    no candidate.
+    """Indices of all errors within `tie` of the smallest, relative to it.
+
+    One that is not finite is no candidate.
     """
     finite = [error if np.isfinite(error) else np.inf for error in errors]
     limit = min(finite) * (1.0 + tie) + _EXACT
@@ -224,8 +236,9 @@ def as_good(errors: Sequence[float], tie: float) -> list[int]:
 
 
 def information(records: Sequence[Record], order: int, starts: int) -> float:
-    """An error inflated for the number of parameters (Bayes's criterion, as a deviation), for data
-    too short to hold out.
+    """An error inflated for the number of parameters, for data too short to hold out.
+
+    By Bayes's criterion, as a deviation.
     """
     system = identify(records, order, starts=starts, random_starts=0)
     count = measured(records)
@@ -234,8 +247,9 @@ def information(records: Sequence[Record], order: int, starts: int) -> float:
 
 
 def parameters(system: LinearSystem, records: int) -> int:
-    """Free parameters: those that no change of the state's coordinates can undo, and the first
-    states.
+    """The number of free parameters.
+
+    Those that no change of the state's coordinates can undo, and the first states.
     """
     outputs, inputs = system.D.shape
     return system.order * (inputs + outputs + records) + outputs * (inputs + 1)

@@ -1,5 +1,6 @@
-"""A linear system whose first states are the outputs: the prior mean of a nonlinear transition, and
-where to start.
+"""A linear system whose first states are the outputs.
+
+The prior mean of a nonlinear transition, and where to start.
 
     x[t+1] = F x[t] + G u[t],   y[t] = [I 0] x[t]
 
@@ -45,8 +46,9 @@ class LinearMean:
 
 
 def fit_linear_mean(records: Sequence[Record], states: int, seed: int) -> LinearMean:
-    """The system in coordinates where hidden states are uncorrelated with the outputs and have unit
-    deviation.
+    """The linear system of the data in output coordinates.
+
+    In these, hidden states are uncorrelated with the outputs and have unit deviation.
     """
     mean = _refined(_in_output_coordinates(records, states, seed), records)
     forward, back = _separation(
@@ -56,8 +58,9 @@ def fit_linear_mean(records: Sequence[Record], states: int, seed: int) -> Linear
 
 
 def _in_output_coordinates(records: Sequence[Record], states: int, seed: int) -> LinearMean:
-    """The best linear step between outputs and what else there is in the states of an identified
-    system's free runs.
+    """The best linear step between outputs and what else there is in the states.
+
+    The states are those of an identified system's free runs.
     """
     system = identify(records, states, starts=_STARTS, random_starts=_STARTS, seed=seed)
     runs = [system.states(record) for record in records]
@@ -100,8 +103,9 @@ def _refined(start: LinearMean, records: Sequence[Record]) -> LinearMean:
 
 
 def _separation(x: np.ndarray, outputs: int) -> tuple[np.ndarray, np.ndarray]:
-    """The map to such coordinates and its inverse: outputs stay, hidden states lose what the
-    outputs explain.
+    """The map to such coordinates and its inverse.
+
+    Outputs stay, hidden states lose what the outputs explain.
     """
     seen = x[:, :outputs]
     hidden = x[:, outputs:]

@@ -1,5 +1,6 @@
-"""Output-error identification: the linear system whose free run over the training inputs has the
-smallest error.
+"""Output-error identification.
+
+The linear system whose free run over the training inputs has the smallest error.
 
 Minimises sum_t |y[t] - yhat[t]|^2 over A, B, C, D, an output offset and one first state for each
 record, by Levenberg-Marquardt with analytic sensitivities from several subspace starts. All but
@@ -34,8 +35,9 @@ _MORE_POLES = (0.9, 0.5, -0.5)  # of a mode beside a system of smaller order
 
 
 class Identification:
-    """Finds systems of any order for the same scaled records, in a form that keeps what all orders
-    have in common.
+    """Finds systems of any order for the same scaled records.
+
+    It keeps what all orders have in common.
 
     A search is a race: `starts` of the best subspace estimates are improved a few steps at a time;
     those that will not catch up with the best, and those that have become the same, fall out. Then
@@ -57,8 +59,9 @@ class Identification:
         seed: int = 0,
         near: Sequence[LinearSystem] = (),
     ) -> LinearSystem:
-        """The best system of the given order, in coordinates with uncorrelated states of unit
-        variance.
+        """The best system of the given order.
+
+        Its coordinates have uncorrelated states of unit variance.
 
         No pole lies outside `max_radius`. The systems `near`, of at most this order, are more to
         start from.
@@ -96,8 +99,10 @@ class Identification:
     def _starts(
         self, order: int, near: Sequence[LinearSystem]
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Subspace estimates, a chain of real modes from slow to fast for records too short for
-        any, and systems nearby with modes beside them.
+        """Systems to start the search from.
+
+        Subspace estimates, a chain of real modes from slow to fast for records too short for any,
+        and systems nearby with modes beside them.
         """
         yield from self._subspaces.dynamics(order)
         outputs = self._data.outputs
@@ -142,8 +147,9 @@ def _perturbed(system: LinearSystem, random: np.random.Generator) -> tuple[np.nd
 
 
 def squared_error(system: LinearSystem, records: Sequence[Record]) -> float:
-    """Sum of squared errors of the free runs, each from its best first state, over what was
-    measured.
+    """Sum of squared errors of the free runs, over what was measured.
+
+    Each starts from its best first state.
     """
     return sum(float(np.sum(system.nearest_run(record)[1] ** 2)) for record in records)
 

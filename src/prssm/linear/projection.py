@@ -1,5 +1,7 @@
-"""Output-error fit of sections by variable projection: only poles (and C, where there are several
-outputs) are searched; B, D, the offset and the first states are solved for.
+"""Output-error fit of sections by variable projection.
+
+Only poles (and C, where there are several outputs) are searched; B, D, the offset and the first
+states are solved for.
 
 All normal equations come from products of a few signals, the same for all outputs, so that a step
 costs little more than these products. They are scaled and factorised with a small ridge; where the
@@ -197,8 +199,9 @@ class Projected:
         return np.where(run.known, run.y - weights @ signals, 0.0)
 
     def slope(self) -> tuple[np.ndarray, np.ndarray]:
-        """Right side J'r and matrix J'J of a Gauss-Newton step in the sections' parameters, after
-        all that enters linearly has been projected out.
+        """Right side J'r and matrix J'J of a Gauss-Newton step in the sections' parameters.
+
+        All that enters linearly has been projected out before.
         """
         sections = self.sections
         inputs = self.data.inputs

@@ -19,8 +19,10 @@ _ON_LIMIT = 1e-9  # a pole this close to the limit is on it
 
 @dataclass(frozen=True, eq=False)
 class Sections:
-    """`pairs` (K, 2) of sigma and alpha, `singles` (Q,) of sigma, and the output map C (Dy, n) of
-    the n = 2K + Q states, those of the pairs first.
+    """The poles and the output map of a system that is cut into sections.
+
+    `pairs` (K, 2) of sigma and alpha, `singles` (Q,) of sigma, and the output map C (Dy, n) of the
+    n = 2K + Q states, those of the pairs first.
 
     What else a system has (B, D, offset, first states) enters its outputs linearly; see
     `projection`.
@@ -117,8 +119,10 @@ class Sections:
         return real > 2
 
     def directions(self, change: np.ndarray, max_radius: float) -> np.ndarray | None:
-        """Directions (P, fewer) in which the parameters may go where a change would push poles out
-        that lie on the limit already; none where it pushes out no such pole.
+        """Directions (P, fewer) in which the parameters may go.
+
+        A change along the others would push poles out that lie on the limit already. None where it
+        pushes out no such pole.
 
         A pole on the limit stays there: its pair moves along a line on which the other real pole,
         or the angle, is free. That line is straight in sigma and alpha.
@@ -145,8 +149,9 @@ class Sections:
         return block_diag(*blocks, *(1.0 - self.singles))
 
     def respond(self, late: np.ndarray) -> np.ndarray:
-        """States (n, K, T) that K signals (K, T) drive through the last state of each section, from
-        rest.
+        """States (n, K, T) of the sections, from rest.
+
+        K signals (K, T) drive them through the last state of each section.
 
         The signals come one row late: late[:, t] acts on the states at row t. An impulse at row 0
         is thus a first state.
@@ -160,8 +165,9 @@ class Sections:
         return states
 
     def observed(self) -> np.ndarray:
-        """Matrices (Dy, n, n) that make what an output shows, when one state is driven, of the
-        states `respond` gives: output d of driven state j is sum_i M[d, i, j] states[i].
+        """Matrices (Dy, n, n) from the states that `respond` gives to outputs.
+
+        When state j is driven, output d shows sum_i M[d, i, j] states[i].
         """
         count = 2 * len(self.pairs)
         maps = np.zeros((len(self.C), self.order, self.order))
@@ -176,8 +182,9 @@ class Sections:
         return maps
 
     def driven(self, states: np.ndarray, B: np.ndarray) -> np.ndarray:
-        """States (n, T) of the system with inputs B (n, K), from the states (n, K, T) that
-        `respond` gives.
+        """States (n, T) of the system with inputs B (n, K).
+
+        They are made from the states (n, K, T) that `respond` gives.
         """
         count = 2 * len(self.pairs)
         sigma = self.pairs[:, :1]
@@ -194,8 +201,9 @@ class Sections:
         return x
 
     def slopes(self, x: np.ndarray) -> np.ndarray:
-        """What the outputs' derivatives by sigma and alpha are made of (4K + Q, T): the states of
-        each section, through the section once more.
+        """What the outputs' derivatives by sigma and alpha are made of (4K + Q, T).
+
+        The states of each section, through the section once more.
 
         Four for each pair (its first state, filtered to both states, then its second), one for a
         single. See `slope_maps`.
@@ -247,8 +255,9 @@ def _single_output(pairs: int, singles: int) -> np.ndarray:
 
 
 def _paired(poles: np.ndarray, turn: int) -> np.ndarray:
-    """An order in which neighbours belong to one section: complex pairs, then real poles from slow
-    to fast.
+    """An order in which neighbours belong to one section.
+
+    Complex pairs, then real poles from slow to fast.
     """
     complex_first = [
         index for index in np.argsort(-poles.real, kind="stable") if poles[index].imag > 0.0

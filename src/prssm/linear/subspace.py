@@ -1,5 +1,6 @@
-"""Subspace identification: the dynamics A and the output map C from a projection of future outputs
-on the past.
+"""Subspace identification: the dynamics A and the output map C.
+
+They come from a projection of future outputs on the past.
 
 Block Hankel matrices of a record: Yf = G X + H Uf + noise, with G = [C; CA; CA^2; ...]. Regressing
 the inputs out of Yf and of the past (inputs and outputs) and projecting one on the other leaves G's
@@ -30,8 +31,9 @@ class Subspaces:
         self._found: dict[int, list[np.ndarray]] = {}
 
     def dynamics(self, order: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Pairs (A, C) of the given order, one for each usable block size and weighting; none if
-        all records are too short.
+        """Pairs (A, C) of the given order, one for each usable block size and weighting.
+
+        None if all records are too short.
         """
         # so many that the shifted observability matrix still has full rank
         smallest = -(-order // self.outputs) + 1
@@ -60,8 +62,9 @@ def dynamics(records: Sequence[Record], order: int) -> Iterator[tuple[np.ndarray
 
 
 def _project(records: Sequence[Record], block: int) -> tuple[np.ndarray | None, np.ndarray]:
-    """Future outputs projected on the past, and their covariance, both after the future inputs are
-    regressed out.
+    """Future outputs projected on the past, and their covariance.
+
+    Both after the future inputs are regressed out.
     """
     usable = [record for record in records if len(record) > 2 * block]
     if not usable:
@@ -104,8 +107,9 @@ def _root(covariance: np.ndarray, floor: float) -> np.ndarray:
 
 
 def _shift(observability: np.ndarray, outputs: int) -> tuple[np.ndarray, np.ndarray]:
-    """A and C from G = [C; CA; ...]: the rows of G from the second block on are the rows before,
-    times A.
+    """A and C from the matrix G = [C; CA; ...].
+
+    The rows of G from the second block on are the rows before, times A.
     """
     A = np.linalg.lstsq(observability[:-outputs], observability[outputs:], rcond=None)[0]
     return A, observability[:outputs]

@@ -1,5 +1,6 @@
-"""A linear state-space system: its simulation, its stability, and the recursion that both it and
-its gradients use.
+"""A linear state-space system.
+
+Its simulation, its stability, and the recursion that both it and its gradients use.
 """
 
 from collections.abc import Sequence
@@ -33,22 +34,25 @@ class LinearSystem:
         return len(self.A)
 
     def simulate(self, x0: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Outputs (T, Dy) and states (T, Dx) of a free run over inputs (T, Du) from the first state
-        `x0`.
+        """Outputs (T, Dy) and states (T, Dx) of a free run over inputs (T, Du).
+
+        It begins with the first state `x0`.
         """
         x = propagate(self.A, (u @ self.B.T).T[:, :, None], np.asarray(x0)[:, None])[:, :, 0].T
         return x @ self.C.T + u @ self.D.T + self.offset, x
 
     def free_response(self, length: int) -> np.ndarray:
-        """The matrices C A^t for t = 0 .. length-1, as (T, Dy, Dx): what a first state does to the
-        outputs.
+        """What a first state does to the outputs: the matrices C A^t, as (T, Dy, Dx).
+
+        t runs from 0 to length - 1.
         """
         still = np.broadcast_to(0.0, (self.order, length, len(self.C)))
         return propagate(self.A.T, still, self.C.T).transpose(1, 2, 0)
 
     def first_state(self, record: Record) -> np.ndarray:
-        """The first state whose free run is nearest, in least squares, to all that was measured in
-        the record.
+        """The first state whose free run is nearest to the record.
+
+        In least squares, to all that was measured.
         """
         return self.nearest_run(record)[0]
 
@@ -66,8 +70,9 @@ class LinearSystem:
         return self.simulate(self.first_state(record), record.u)[1]
 
     def markov(self, count: int) -> np.ndarray:
-        """The impulse response D, CB, CAB, ... as (count, Dy, Du): the same in all coordinates of
-        the state.
+        """The impulse response D, CB, CAB, ... as (count, Dy, Du).
+
+        It is the same in all coordinates of the state.
         """
         return np.concatenate([self.D[None], self.free_response(count)[: count - 1] @ self.B])
 
@@ -76,8 +81,9 @@ class LinearSystem:
         return type(self)(T @ self.A @ inverse, T @ self.B, self.C @ inverse, self.D, self.offset)
 
     def normalised(self, records: Sequence[Record]) -> Self:
-        """The same system with coordinates in which the states of the records are uncorrelated with
-        unit variance.
+        """The same system in the coordinates that the records suggest.
+
+        In these, the states of the records are uncorrelated with unit variance.
         """
         x = np.concatenate([self.states(record) for record in records])
         variance, axes = np.linalg.eigh(np.atleast_2d(np.cov(x, rowvar=False)))
@@ -91,8 +97,9 @@ class LinearSystem:
 
 
 def propagate(A: np.ndarray, drive: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """K recursions at once: s[:, 0] = start, s[:, t+1] = A s[:, t] + drive[:, t], all (n, T, K)
-    with start (n, K).
+    """K recursions at once: s[:, 0] = start, s[:, t+1] = A s[:, t] + drive[:, t].
+
+    All are (n, T, K), and the start is (n, K).
 
     The last drive is not used. Steps are doubled, s[t] += A^k s[t-k] for k = 1, 2, 4, ..., so that
     a chunk takes a few large products and no loop over time.
@@ -118,8 +125,9 @@ def spectral_radius(A: np.ndarray) -> float:
 
 
 def stabilised(A: np.ndarray, limit: float = MAX_RADIUS) -> np.ndarray:
-    """A with every eigenvalue outside the given radius drawn back to it; the same A where there is
-    none.
+    """A with every eigenvalue outside the given radius drawn back to it.
+
+    The same A where there is none.
 
     Works on the diagonal blocks of the real Schur form: scaling a block scales its eigenvalues and
     touches no other.

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prssm.data.coerce import as_records, check_alike
+from prssm.data.coerce import as_records, check_alike, check_training
 from prssm.data.domain import check_rate
 from prssm.data.frames import column_names, is_frame
+from prssm.data.oddities import oddities
 from prssm.data.record import Record
-from prssm.foundation.errors import DataError
+from prssm.foundation.errors import DataError, warn
 
 if TYPE_CHECKING:
     from prssm.models.estimator import Estimator
@@ -40,6 +41,15 @@ def records_for(
     check_alike(records)
     for record in records:
         _check_columns(model, record)
+    return records
+
+
+def training_records(data: Any, y: Any, **columns: Any) -> list[Record]:
+    """Data as Records that can be learnt from; what looks odd in them is said."""
+    records = as_records(data, y, **columns)
+    check_training(records)
+    for line in oddities(records):
+        warn(f"{records[0].name}: {line}")
     return records
 
 
@@ -72,8 +82,9 @@ def _check_columns(model: "Estimator", record: Record) -> None:
 
 
 def _with_inputs_alone(data: Any) -> Any:
-    """Arrays without outputs beside them are inputs: one array, or a list of them. A tuple of two
-    stays what it is, (u, y).
+    """Arrays without outputs beside them are inputs: one array, or a list of them.
+
+    A tuple of two stays what it is, (u, y).
     """
     if isinstance(data, np.ndarray) or (hasattr(data, "__array__") and not is_frame(data)):
         return Record(data, None)

@@ -1,5 +1,6 @@
-"""The contract: every method is an Estimator, so one command line, one benchmark and one report
-serve all.
+"""The contract: every method is an Estimator.
+
+So one command line, one benchmark and one report serve all.
 
 A method provides `Config`, `PRESETS`, `warmup`, `_fit`, `_simulate`, `_state` and `_restore`, all
 in scaled units. What is the same for all (checks, scaling, hiding the outputs after the warm-up,
@@ -18,9 +19,8 @@ from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
-from prssm.data.coerce import as_records, check_training, is_collection
+from prssm.data.coerce import is_collection
 from prssm.data.domain import Domain
-from prssm.data.oddities import oddities
 from prssm.data.record import Record
 from prssm.data.resample import at_all_rows, checked_stride, chosen_stride, thinned, thinned_inputs
 from prssm.data.scaling import Scaler
@@ -28,7 +28,7 @@ from prssm.data.stream.stream import Stream
 from prssm.foundation.errors import OptionError, did_you_mean, warn
 from prssm.foundation.options import Options
 from prssm.foundation.precision import double_precision
-from prssm.models.checks import cautions_about, records_for
+from prssm.models.checks import cautions_about, records_for, training_records
 from prssm.models.manners import SklearnManners
 from prssm.prediction.metrics import evaluate, r_squared
 from prssm.prediction.prediction import Prediction
@@ -57,8 +57,9 @@ class Simulated:
     state_std: np.ndarray | None = None
 
     def at_all_rows(self, stride: int, rows: int) -> Self:
-        """At each of so many rows, from a run at a rate that is slower by `stride`; samples keep
-        the deviation.
+        """At each of so many rows, from a run at a rate that is slower by `stride`.
+
+        Samples keep the deviation.
         """
         mean = at_all_rows(self.mean, stride, rows)
         std = at_all_rows(self.std, stride, rows)
@@ -97,8 +98,9 @@ class _SignatureFromConfig(ABCMeta):
 
 
 class Estimator(SklearnManners, metaclass=_SignatureFromConfig):
-    """Base of all methods, with scikit-learn's manners: `fit` returns self, what it has learnt ends
-    in `_`.
+    """Base of all methods, with scikit-learn's manners.
+
+    `fit` returns self, what it has learnt ends in `_`.
     """
 
     name: ClassVar[str]
@@ -172,8 +174,9 @@ class Estimator(SklearnManners, metaclass=_SignatureFromConfig):
     def _simulate(
         self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
     ) -> Simulated:
-        """Free run over scaled inputs (T, Du) from the first outputs (of at most `warmup` rows; NaN
-        where missing).
+        """Free run over scaled inputs (T, Du) from the first outputs.
+
+        These have at most `warmup` rows, NaN where missing.
         """
 
     @abstractmethod
@@ -191,8 +194,9 @@ class Estimator(SklearnManners, metaclass=_SignatureFromConfig):
         )
 
     def findings(self) -> list[tuple[str, str]]:
-        """What the fit decided by itself, as (what, how) in words, for reports; nothing where it
-        decided nothing.
+        """What the fit decided by itself, as (what, how) in words, for reports.
+
+        Nothing where it decided nothing.
         """
         if self.stride_ == 1:
             return []
@@ -222,9 +226,9 @@ class Estimator(SklearnManners, metaclass=_SignatureFromConfig):
         budget: float | None = None,
         found: Callable[[Self], None] | None = None,
     ) -> Self:
-        """Learn the system from a Record, a list of Records, `(u, y)` arrays, a data frame (with
-        column names) or a Stream.
+        """Learn the system from data.
 
+        These are a Record, `(u, y)` arrays, a data frame, the path of a file, a list, or a Stream.
         `checkpoint` names a file that training keeps up to date; `resume=True` continues from it.
         `devices` splits training between so many devices, or between all of them ('auto').
         `budget` is a number of seconds that the fit should take at most: methods that train by
@@ -245,10 +249,7 @@ class Estimator(SklearnManners, metaclass=_SignatureFromConfig):
                 self._fit_stream(data, scaler, session)
             self._describe(scaler, data, data.domain())
             return self
-        records = as_records(data, y, inputs=inputs, outputs=outputs, time=time)
-        check_training(records)
-        for line in oddities(records):
-            warn(f"{records[0].name}: {line}")
+        records = training_records(data, y, inputs=inputs, outputs=outputs, time=time)
         session = self._session(progress, checkpoint, resume, devices=devices)
         scaler = Scaler.fit(records, normalise)
         domain = Domain.of(records)
@@ -257,12 +258,15 @@ class Estimator(SklearnManners, metaclass=_SignatureFromConfig):
         )
         with double_precision():
             scaled = [scaler.scale(record) for record in records]
-            self.stride_ = checked_stride(
-                getattr(self.config, "stride", 1), scaled
-            ) or chosen_stride(scaled)
-            self._fit([thinned(record, self.stride_) for record in scaled], session)
+            self._fit_scaled(scaled, session)
         self._describe(scaler, records[0], domain)
         return self
+
+    def _fit_scaled(self, records: list[Record], session: Session) -> None:
+        """Learn from scaled records with all their rows, at the rate that they ask for."""
+        wanted = checked_stride(getattr(self.config, "stride", 1), records)
+        self.stride_ = wanted or chosen_stride(records)
+        self._fit([thinned(record, self.stride_) for record in records], session)
 
     def _describe(self, scaler: Scaler, like: Record | Stream, domain: Domain) -> None:
         """What a fitted model knows of its data; from here on it can be used."""
@@ -325,8 +329,9 @@ class Estimator(SklearnManners, metaclass=_SignatureFromConfig):
         outputs: Sequence[str] | None = None,
         time: str | None = None,
     ) -> Any:
-        """Free run over the inputs of `data`, started from its first `warmup` outputs; later
-        outputs are never read.
+        """Free run over the inputs of `data`, started from its first `warmup` outputs.
+
+        Later outputs are never read.
 
         Data are as in `fit`; columns are those of training where none are named. One experiment
         gives a Prediction; a list or tuple of experiments, also of one, gives a list of them.
@@ -342,17 +347,18 @@ class Estimator(SklearnManners, metaclass=_SignatureFromConfig):
     def evaluate(
         self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0, **columns: Any
     ) -> dict[str, float]:
-        """Metrics of the free run against what was measured, pooled over records: rmse, fit, log-
-        likelihood, coverage.
+        """Metrics of the free run against what was measured, pooled over records.
 
-        Data and columns (`inputs`, `outputs`, `time`) are as in `simulate`.
+        They are the RMSE, the fit, the log-likelihood and the coverage of the band. Data and
+        columns (`inputs`, `outputs`, `time`) are as in `simulate`.
         """
         predictions = self._runs(data, y, samples=samples, seed=seed, **columns)
         return evaluate(predictions, self.scaler_.y_std)
 
     def score(self, data: Any, y: Any = None, **columns: Any) -> float:
-        """R2 of the free run: 1 is perfect, 0 as good as the mean of what was measured; averaged
-        over outputs. `evaluate` gives all metrics.
+        """R2 of the free run, averaged over outputs; `evaluate` gives all metrics.
+
+        1 is perfect, 0 as good as the mean of what was measured.
         """
         return r_squared(self._runs(data, y, **columns))
 

@@ -33,8 +33,9 @@ def save_model(model: Estimator, path: str | os.PathLike[str]) -> Path:
 
 
 def load(path: str | os.PathLike[str], **options: Any) -> Estimator:
-    """A model from its file. Options that were Python callables (a kernel, an emission) are passed
-    again here.
+    """A model from its file.
+
+    Options that were Python callables (a kernel, an emission) are passed again here.
     """
     header, arrays = storage.read(path, "model")
     try:

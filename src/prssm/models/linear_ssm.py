@@ -1,5 +1,6 @@
-"""The linear state-space model: the row that a nonlinear method has to beat to have learnt
-anything.
+"""The linear state-space model.
+
+The row that a nonlinear method has to beat to have learnt anything.
 """
 
 from collections.abc import Sequence
@@ -47,8 +48,9 @@ class LinearConfig(Options):
 
 
 class LinearSSM(Estimator):
-    """x[t+1] = A x[t] + B u[t], y[t] = C x[t] + D u[t] + offset, by subspace identification and
-    output-error refinement.
+    """x[t+1] = A x[t] + B u[t], y[t] = C x[t] + D u[t] + offset.
+
+    Found by subspace identification and output-error refinement.
 
     The band is the error of free runs over held-out stretches of the training data, and what is not
     known of the first state.
@@ -80,8 +82,9 @@ class LinearSSM(Estimator):
         self._set(system, replace(start, error_std=np.maximum(error_std, start.error_std)))
 
     def _choose(self, records: list[Record], session: Session) -> Judged:
-        """The order, and the held-out errors at that order where the data are long enough to hold
-        some out.
+        """The order, and the held-out errors at that order.
+
+        There are none of these where the data are too short to hold some out.
         """
         options = self.config
         orders = (
@@ -132,8 +135,9 @@ class LinearSSM(Estimator):
         return np.sqrt(np.sum((watch_all.free_response(length) @ factor) ** 2, axis=2))
 
     def _draw(self, spread: np.ndarray, samples: int, seed: int) -> np.ndarray:
-        """Deviations (S, T, Dy) from the mean: a first state for each run, and errors correlated as
-        in training.
+        """Deviations (S, T, Dy) from the mean.
+
+        A first state for each run, and errors correlated as in training.
         """
         random = np.random.default_rng(seed)
         length, outputs, order = spread.shape

@@ -1,5 +1,6 @@
-"""The methods by name. A new method is one new file and one line here; nothing is imported before
-it is asked for.
+"""The methods by name.
+
+A new method is one new file and one line here; nothing is imported before it is asked for.
 """
 
 from __future__ import annotations

@@ -68,8 +68,9 @@ class Checkpoint:
         return jax.tree.unflatten(jax.tree.structure(like), leaves)
 
     def _check_program(self, header: dict[str, Any]) -> None:
-        """Another version may go on in another way, and would end with a model that neither
-        version gives.
+        """Refuses to go on with the checkpoint of another version.
+
+        It may go on in another way, and would end with a model that neither version gives.
         """
         if "program" not in header or "layout" not in header:
             writer = "a version that did not note itself"

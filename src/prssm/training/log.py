@@ -1,9 +1,12 @@
 """What happened during training: one curve and one outcome for each restart."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+
+from prssm.foundation.errors import TrainingError
 
 CONVERGED = "finished"
 DIVERGED = "diverged"
@@ -30,6 +33,35 @@ class TrainingLog:
     def nothing(cls) -> Self:
         """The log of a model that needed no training."""
         return cls(np.zeros(0, dtype=np.int64), np.zeros((0, 0)), np.zeros(0), (), 0, 0.0)
+
+    @classmethod
+    def of_restarts(cls, state: Mapping[str, Any], final: np.ndarray) -> Self:
+        """The log of restarts that a loop has trained side by side; the best is kept.
+
+        `state` is the loop's: when each restart was lost, its curve, how long it all took. A lost
+        restart, or one whose `final` is not finite, cannot win; if none can, training has failed.
+        """
+        alive_until = np.asarray(state["alive_until"])
+        lost = (alive_until >= 0) | ~np.isfinite(final)
+        if lost.all():
+            raise TrainingError(
+                f"all {len(final)} restarts diverged, the last at iteration {alive_until.max()}; "
+                "try a smaller learning_rate, a shorter horizon, more restarts or fewer latent "
+                "dimensions"
+            )
+        final = np.where(lost, np.nan, final)
+        outcomes = tuple(
+            f"{DIVERGED} at iteration {at}" if gone else CONVERGED
+            for at, gone in zip(alive_until, lost, strict=True)
+        )
+        return cls(
+            state["curve_iteration"],
+            state["curve"].T,
+            final,
+            outcomes=outcomes,
+            kept=int(np.nanargmax(final)),
+            seconds=float(state["seconds"]),
+        )
 
     @property
     def diverged(self) -> int:

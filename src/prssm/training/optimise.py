@@ -16,11 +16,10 @@ import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, PRNGKeyArray
 
-from prssm.foundation.errors import TrainingError
 from prssm.training.distributed.devices import everywhere, kept_everywhere
 from prssm.training.distributed.processes import noticing_losses
 from prssm.training.feed import Feed, PerIteration
-from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
+from prssm.training.log import TrainingLog
 from prssm.training.loop import run_to_end
 from prssm.training.schedule import Schedule
 from prssm.training.session import Session
@@ -99,9 +98,9 @@ def optimise_all(
         session=session,
         fingerprint=fingerprint,
     )
-    return jax.tree.map(np.asarray, state["parameters"]), _judge(
-        objective, state, data, key=key_final, mesh=mesh
-    )
+    with noticing_losses():
+        final = final_objective(objective, state, data, key=key_final, mesh=mesh)
+    return jax.tree.map(np.asarray, state["parameters"]), TrainingLog.of_restarts(state, final)
 
 
 def initial_state(starts: Any) -> dict[str, Any]:
@@ -213,34 +212,6 @@ def _chunk(
     Compiled once for each structure of the parameters, whatever data and seeds.
     """
 
-    def one(
-        parameters: Any,
-        state: Any,
-        alive_until: Array,
-        data: Any,
-        draw: PRNGKeyArray,
-        iteration: Array,
-    ) -> tuple:
-        value, gradient = jax.value_and_grad(
-            lambda p: -objective(p, data, draw, schedule.weight(iteration))
-        )(parameters)
-        finite = jnp.isfinite(value) & jnp.all(
-            jnp.asarray([jnp.all(jnp.isfinite(g)) for g in jax.tree.leaves(gradient)])
-        )
-        norm = jnp.sqrt(sum(jnp.sum(g**2) for g in jax.tree.leaves(gradient)))
-        gradient = jax.tree.map(
-            lambda g: g * jnp.minimum(1.0, schedule.clip / jnp.maximum(norm, 1e-300)), gradient
-        )
-        direction, new_state = _optimiser().update(gradient, state, parameters)
-        change = jax.tree.map(lambda d: -schedule.rate(iteration) * d, direction)
-        healthy = finite & (alive_until < 0)
-        kept = jax.tree.map(
-            lambda new, old: jnp.where(healthy, new, old),
-            (jax.tree.map(jnp.add, parameters, change), new_state),
-            (parameters, state),
-        )
-        return (*kept, jnp.where((alive_until < 0) & ~finite, iteration, alive_until)), -value
-
     data_axes = PerRestart(None, 0) if isinstance(data, PerRestart) else None
 
     def step(offset: Array, carry: tuple) -> tuple:
@@ -248,6 +219,7 @@ def _chunk(
         # The draw is the same for all restarts, so that they compare fairly.
         draw = jax.random.fold_in(key, first + offset)
         here = _of_iteration(data, offset)
+        one = partial(_iteration, objective, schedule)
         moving, value = jax.vmap(one, in_axes=(0, 0, 0, data_axes, None, None))(
             parameters, state, alive_until, here, draw, first + offset
         )
@@ -255,6 +227,41 @@ def _chunk(
 
     moving, total = jax.lax.fori_loop(0, steps, step, (moving, jnp.zeros(moving[2].shape)))
     return kept_everywhere((moving, total / steps), mesh)
+
+
+def _iteration(
+    objective: Objective,
+    schedule: Schedule,
+    parameters: Any,
+    state: Any,
+    alive_until: Array,
+    data: Any,
+    draw: PRNGKeyArray,
+    iteration: Array,
+) -> tuple[tuple, Array]:
+    """One restart after one iteration, and its objective before.
+
+    A restart whose objective or gradient is not finite stays as it was.
+    """
+    value, gradient = jax.value_and_grad(
+        lambda p: -objective(p, data, draw, schedule.weight(iteration))
+    )(parameters)
+    finite = jnp.isfinite(value) & jnp.all(
+        jnp.asarray([jnp.all(jnp.isfinite(g)) for g in jax.tree.leaves(gradient)])
+    )
+    norm = jnp.sqrt(sum(jnp.sum(g**2) for g in jax.tree.leaves(gradient)))
+    gradient = jax.tree.map(
+        lambda g: g * jnp.minimum(1.0, schedule.clip / jnp.maximum(norm, 1e-300)), gradient
+    )
+    direction, new_state = _optimiser().update(gradient, state, parameters)
+    change = jax.tree.map(lambda d: -schedule.rate(iteration) * d, direction)
+    healthy = finite & (alive_until < 0)
+    kept = jax.tree.map(
+        lambda new, old: jnp.where(healthy, new, old),
+        (jax.tree.map(jnp.add, parameters, change), new_state),
+        (parameters, state),
+    )
+    return (*kept, jnp.where((alive_until < 0) & ~finite, iteration, alive_until)), -value
 
 
 def final_objective(
@@ -284,32 +291,3 @@ def final_objective(
         )
         estimates.append(np.asarray(value))
     return np.mean(estimates, axis=0)
-
-
-def _judge(
-    objective: Objective, state: dict[str, Any], data: Any, key: PRNGKeyArray, mesh: Mesh | None
-) -> TrainingLog:
-    alive_until = np.asarray(state["alive_until"])
-    with noticing_losses():
-        final = final_objective(objective, state, data, key=key, mesh=mesh)
-    lost = (alive_until >= 0) | ~np.isfinite(final)
-    final[lost] = np.nan
-    if lost.all():
-        raise TrainingError(
-            f"all {len(final)} restarts diverged, the last at iteration {alive_until.max()}; "
-            "try a smaller learning_rate, a shorter horizon, more restarts or fewer latent "
-            "dimensions"
-        )
-    kept = int(np.nanargmax(final))
-    outcomes = tuple(
-        f"{DIVERGED} at iteration {at}" if gone else CONVERGED
-        for at, gone in zip(alive_until, lost, strict=True)
-    )
-    return TrainingLog(
-        state["curve_iteration"],
-        state["curve"].T,
-        final,
-        outcomes=outcomes,
-        kept=kept,
-        seconds=float(state["seconds"]),
-    )

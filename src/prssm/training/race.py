@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from prssm.foundation.errors import TrainingError
-from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
+from prssm.training.log import TrainingLog
 from prssm.training.loop import run_to_end
 from prssm.training.schedule import Schedule
 from prssm.training.session import Session
@@ -123,7 +122,7 @@ def race(
         session=session,
         fingerprint=fingerprint,
     )
-    return _standing(state), _log(state)
+    return _standing(state), TrainingLog.of_restarts(state, state["objectives"][-1])
 
 
 class _Course:
@@ -239,30 +238,6 @@ class _Course:
 
 def _standing(state: dict[str, Any]) -> Standing:
     return Standing(state["after"], state["objectives"], state["actives"])
-
-
-def _log(state: dict[str, Any]) -> TrainingLog:
-    alive_until = state["alive_until"]
-    final = state["objectives"][-1].copy()
-    lost = alive_until >= 0
-    final[lost] = np.nan
-    if not np.isfinite(final).any():
-        raise TrainingError(
-            f"all {len(final)} restarts diverged, the last at iteration {alive_until.max()}; try a "
-            "smaller learning_rate, a shorter horizon, more restarts or fewer latent dimensions"
-        )
-    outcomes = tuple(
-        f"{DIVERGED} at iteration {at}" if gone else CONVERGED
-        for at, gone in zip(alive_until, lost, strict=True)
-    )
-    return TrainingLog(
-        state["curve_iteration"],
-        state["curve"].T,
-        final,
-        outcomes=outcomes,
-        kept=int(np.nanargmax(final)),
-        seconds=float(state["seconds"]),
-    )
 
 
 def _written(moving: Moving, chosen: np.ndarray, trained: Moving) -> dict[str, np.ndarray]:

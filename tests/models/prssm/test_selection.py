@@ -10,22 +10,14 @@ import pytest
 import prssm
 from prssm.linear.order import as_good, first_good
 from prssm.models.estimator import Simulated
-from prssm.models.prssm import selection
+from prssm.models.prssm import trained
 from prssm.models.prssm.config import DEFAULT
 from prssm.models.prssm.fitting import fit as fitting
 from prssm.models.prssm.fitting.groups import Group, groups_of
 from prssm.models.prssm.fitting.referee import Referee
 from prssm.models.prssm.levels import AUTO, LEVELS, levels_of
-from prssm.models.prssm.selection import (
-    NEAR,
-    Candidate,
-    HeldOut,
-    Stage,
-    Trained,
-    _stays,
-    best_rounds,
-    mixed,
-)
+from prssm.models.prssm.selection import NEAR, best_rounds
+from prssm.models.prssm.trained import Candidate, HeldOut, Stage, Trained, _stays, mixed
 from prssm.training.race import Standing
 
 SMALL = {
@@ -225,7 +217,7 @@ def still(groups):
 
 
 def test_of_long_held_out_stretches_only_the_beginning_is_run(monkeypatch):
-    monkeypatch.setattr(selection, "_STRETCH", 70)
+    monkeypatch.setattr(trained, "_STRETCH", 70)
     fold = SimpleNamespace(held_out_records=[recording(100), recording(50)])
     level = LEVELS["linear"]
     groups = [Group(level, None, np.array([0])), Group(level, fold, np.array([1]))]

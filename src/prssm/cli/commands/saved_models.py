@@ -5,8 +5,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from prssm.cli.columns import ReadingWords
 from prssm.cli.outputs import REPORT, SCORES, checked_name, write_json
-from prssm.cli.reading_words import ReadingWords, column_words
 from prssm.evaluation.tasks.settings import ColumnSettings, ComparisonSettings
 
 _DATA = "A file with inputs and outputs, or the name of a data set (its test part)."
@@ -17,15 +17,15 @@ def report(
     data: Annotated[str, Parameter(help=_DATA)],
     *,
     out: Annotated[Path, Parameter(help="Where the page goes.")] = Path("report.html"),
-    words: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
+    columns: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
 ) -> None:
     """Write a report about a saved model on a recording that it has not seen, one HTML page."""
     checked_name(out, REPORT, "--out")
-    columns = ColumnSettings(**column_words(words))
+    settings = ColumnSettings(**columns.chosen())
     from prssm.evaluation.tasks.saved_model import run_saved
     from prssm.report.fit.page import write_report
 
-    found, run = run_saved(model, data, columns)
+    found, run = run_saved(model, data, settings)
     title = f"{model.stem} on {Path(data).name}"
     write_report(out, found, [run], title=title, data=data, held_out=True)
     print(f"report: {out}")
@@ -39,14 +39,14 @@ def compare(
         Path | None,
         Parameter(help="Also write a page about the first model with the others beside it."),
     ] = None,
-    words: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
+    columns: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
 ) -> None:
     """Compare saved models by their free runs over the same recording."""
     if out is not None:
         checked_name(out, SCORES, "--out")
     if report is not None:
         checked_name(report, REPORT, "--report")
-    settings = ComparisonSettings(models=models, data=on, **column_words(words))
+    settings = ComparisonSettings(models=models, data=on, **columns.chosen())
     from prssm.evaluation.tasks.saved_model import compare_saved
     from prssm.report.tables import outputs_table, print_table, score_table
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from prssm.cli.columns import ReadingWords
 from prssm.cli.outputs import SCORES, checked_name, write_json
-from prssm.cli.reading_words import ReadingWords, column_words
 from prssm.evaluation.tasks.settings import SavedModelSettings
 
 if TYPE_CHECKING:
@@ -23,23 +23,24 @@ def score(
     ],
     *,
     out: Annotated[Path | None, Parameter(help="Also write the scores as JSON.")] = None,
-    words: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
+    columns: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
     samples: Annotated[
         int | None, Parameter(help="Trajectories to draw. Default: the model's own number.")
     ] = None,
     seed: Annotated[int, Parameter(help="Of the random numbers.")] = 0,
 ) -> None:
-    """Score the free run of a model against what was measured: error, fit, log-likelihood, coverage
-    of the band.
+    """Score the free run of a model against what was measured.
+
+    The table has error, fit, log-likelihood and coverage of the band.
     """
     if out is not None:
         checked_name(out, SCORES, "--out")
     settings = SavedModelSettings(
         model=model,
         data=data,
-        **column_words(words),
         samples=samples,
         seed=seed,
+        **columns.chosen(),
     )
     from prssm.evaluation.comparison import Run
     from prssm.evaluation.tasks import saved_model

@@ -1,5 +1,6 @@
-"""`prssm search`: many models, judged on held-out training data; the best one is refitted and
-kept.
+"""`prssm search`: many models, judged on held-out training data.
+
+The best one is refitted and kept.
 """
 
 from __future__ import annotations
@@ -41,8 +42,9 @@ def search(
         ),
     ],
 ) -> None:
-    """Try many options, keep the best: a sweep over all combinations, or with --trials a search by
-    Optuna.
+    """Try many options, keep the best.
+
+    A sweep over all combinations, or with --trials a search by Optuna.
 
     Each trial is fitted to a part of the training data and judged on the rest; test data are scored
     once, at the end, for the chosen one. Finished trials are lines of OUT/trials.jsonl: the same
@@ -143,8 +145,9 @@ def _tell_notes(found: Found) -> None:
 
 
 def _command_line(said: Said[SearchWords]) -> str:
-    """The command that gives these results, for the page; how it was spread over machines does not
-    belong to it.
+    """The command that gives these results, for the page.
+
+    How it was spread over machines does not belong to it.
     """
     words = ["prssm", "search", *said.data]
     for field in dataclasses.fields(said.words):

@@ -4,20 +4,20 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from prssm.cli.reading_words import ReadingWords, column_words
+from prssm.cli.columns import ReadingWords
 from prssm.evaluation.tasks.settings import ColumnSettings
 
 
 def show(
     data: Annotated[str, Parameter(help="A file that `prssm fit` reads.")],
     *,
-    words: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
+    columns: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
 ) -> None:
     """Show what is in a file: columns, ranges, time, gaps, a small picture, and advice.
 
     Nothing is fitted or written. With -u, -y and --time the same checks run as before a fit.
     """
-    settings = ColumnSettings(**column_words(words))
+    settings = ColumnSettings(**columns.chosen())
     from prssm.data.io.columns import FileWords
     from prssm.data.overview import overview, sparkline
     from prssm.evaluation.tasks.sources import choice_of

@@ -1,15 +1,21 @@
-"""`prssm simulate`: a free run of a saved model over the inputs of a file, as a table that other
-programs read.
+"""`prssm simulate`: a free run of a saved model over the inputs of a file.
+
+The result is a table that other programs read.
 """
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from prssm.cli.columns import ReadingWords
 from prssm.cli.outputs import TABLE, checked_name
-from prssm.cli.reading_words import ReadingWords, column_words
 from prssm.evaluation.tasks.settings import SavedModelSettings
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from prssm.prediction.prediction import Prediction
 
 
 def simulate(
@@ -24,7 +30,7 @@ def simulate(
     out: Annotated[Path, Parameter(help="Where the predictions go: .csv or .parquet.")] = Path(
         "prediction.csv"
     ),
-    words: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
+    columns: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
     samples: Annotated[
         int | None,
         Parameter(
@@ -44,24 +50,28 @@ def simulate(
     settings = SavedModelSettings(
         model=model,
         data=data,
-        **column_words(words),
         samples=samples,
         seed=seed,
+        **columns.chosen(),
     )
     from prssm.data.io.files import write_columns
     from prssm.evaluation.tasks import saved_model
 
     runs = saved_model.simulate(settings)
     for run, path in zip(runs, _numbered(out, len(runs)), strict=True):
-        columns = run.to_columns()
-        if samples is not None and run.samples is not None:
-            columns |= {
-                f"{name}_sample{s}": run.samples[s, :, i]
-                for s in range(len(run.samples))
-                for i, name in enumerate(run.output_names)
-            }
-        write_columns(path, columns)
+        write_columns(path, run.to_columns() | ({} if samples is None else _sampled(run)))
         print(f"prediction: {path}")
+
+
+def _sampled(run: "Prediction") -> dict[str, "np.ndarray"]:
+    """A column for each trajectory of each output."""
+    if run.samples is None:
+        return {}
+    return {
+        f"{name}_sample{s}": run.samples[s, :, i]
+        for s in range(len(run.samples))
+        for i, name in enumerate(run.output_names)
+    }
 
 
 def _numbered(path: Path, count: int) -> list[Path]:

@@ -1,5 +1,6 @@
-"""A file as named columns. Numbers are made when a column is asked for, so text in columns nobody
-needs does no harm.
+"""A file as named columns.
+
+Numbers are made when a column is asked for, so text in columns nobody needs does no harm.
 """
 
 import re
@@ -89,9 +90,9 @@ def _bare(name: str) -> str:
 
 @dataclass(frozen=True)
 class TextColumns:
-    """Cells of a text file; `lines[i]` is the line, counted from 1 as in an editor, on which row i
-    stands.
+    """Cells of a text file.
 
+    `lines[i]` is the line, counted from 1 as in an editor, on which row i stands.
     `mark` separates cells. `decimal` is the decimal mark where the user gave one.
     """
 
@@ -200,8 +201,9 @@ class TextColumns:
 
 @dataclass(frozen=True)
 class ArrayColumns:
-    """Variables of a MAT, NPZ or Parquet file. A matrix `X` of k columns is also known as X1
-    .. Xk.
+    """Variables of a MAT, NPZ or Parquet file.
+
+    A matrix `X` of k columns is also known as X1 .. Xk.
     """
 
     where: str
@@ -277,8 +279,9 @@ class ArrayColumns:
 def as_variables(
     where: str, found: Mapping[str, np.ndarray], word: str = "variable"
 ) -> ArrayColumns:
-    """Numeric vectors and matrices become columns (T, k); anything else is remembered with the
-    reason.
+    """Numeric vectors and matrices become columns (T, k).
+
+    Anything else is remembered with the reason.
     """
     variables = {}
     left_out = {}

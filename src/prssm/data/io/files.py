@@ -104,8 +104,9 @@ def read(
     decimal: str | None = None,
     query: str | None = None,
 ) -> Any:
-    """A Record from the named columns of a file, or a list of Records from a list of files, one an
-    experiment.
+    """A Record from the named columns of a file; a list of them from a list of files.
+
+    Each file is an experiment.
 
     The suffix says the format. Inputs or outputs that are not named are the columns u, u1, u2, ..
     and y, y1, y2, .. where the file has them; an empty list means none. `time` names the column of
@@ -164,8 +165,9 @@ def _opened(path: Path, how: FileWords) -> FileColumns:
 
 
 def write_record(path: AnyPath, record: Record) -> Path:
-    """Write a Record such that `read` gives the same numbers, names and sampling time back; the
-    suffix says the format.
+    """Write a Record such that `read` gives the same numbers, names and sampling time back.
+
+    The suffix says the format.
     """
     columns: dict[str, np.ndarray] = {}
     if record.dt is not None:
@@ -185,8 +187,9 @@ def write_record(path: AnyPath, record: Record) -> Path:
 
 
 def write_columns(path: AnyPath, columns: Mapping[str, Any]) -> Path:
-    """Write named columns of equal length to a CSV or Parquet file; it is complete under its name,
-    or not there.
+    """Write named columns of equal length to a CSV or Parquet file.
+
+    It is complete under its name, or not there.
     """
     arrays = {str(name): np.asarray(values) for name, values in columns.items()}
     return _write(path, arrays, (".csv", ".parquet"))

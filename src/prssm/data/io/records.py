@@ -80,10 +80,10 @@ def records_of(columns: FileColumns, choice: Choice = DEFAULTS) -> list[Record]:
 
 
 def chosen_names(columns: FileColumns, names: Names, letter: str) -> list[str]:
-    """The asked-for columns, matrices expanded; if nothing was asked, those called by the
-    convention.
+    """The asked-for columns, matrices expanded.
 
-    A name with commas that is no column of the file is several names.
+    If nothing was asked, those called by the convention. A name with commas that is no column of
+    the file is several names.
     """
     if names is None:
         known = dict.fromkeys(columns.names)  # two of one name are refused when they are expanded

@@ -1,5 +1,6 @@
-"""CSV and its relatives: comma, semicolon, tab, bar or blanks between cells, with or without a
-header, decimal point or comma.
+"""CSV and its relatives, with or without a header.
+
+Comma, semicolon, tab, bar or blanks between cells; decimal point or comma.
 """
 
 from pathlib import Path

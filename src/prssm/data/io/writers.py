@@ -1,5 +1,6 @@
-"""Named columns to a file, one function a format. All write to a temporary name first: a file is
-whole or not there.
+"""Named columns to a file, one function a format.
+
+All write to a temporary name first: a file is whole or not there.
 """
 
 import csv
@@ -20,8 +21,9 @@ Columns = dict[str, np.ndarray]
 
 
 def write_csv(path: Path, columns: Columns) -> None:
-    """Comma-separated, with a header; numbers have all the digits that give the same number back,
-    missing ones are empty.
+    """Comma-separated, with a header.
+
+    Numbers have all the digits that give the same number back, missing ones are empty.
     """
     if all(_looks_like_data(name) for name in columns):
         raise DataError(
@@ -60,8 +62,9 @@ def write_parquet(path: Path, columns: Columns) -> None:
 
 
 def write_npz(path: Path, columns: Columns) -> None:
-    """One array a column. Written by hand because `numpy.savez` cannot store an array called
-    'file'.
+    """One array a column.
+
+    Written by hand because `numpy.savez` cannot store an array called 'file'.
     """
     with replacing(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, values in columns.items():

@@ -1,5 +1,6 @@
-"""Data sets by name: public recordings under the protocol of their benchmark, and simulators with a
-known truth.
+"""Data sets by name.
+
+Public recordings under the protocol of their benchmark, and simulators with a known truth.
 
     train, test = prssm.datasets.load("drives")
 
@@ -42,8 +43,9 @@ def available(name: str, folder: str | os.PathLike[str] | None = None) -> bool:
 
 
 def load(name: str, folder: str | os.PathLike[str] | None = None) -> tuple[Part, Part]:
-    """The training and the test part of a data set; each is a Record or, if it has several
-    experiments, a list of them.
+    """The training and the test part of a data set.
+
+    Each is a Record or, if it has several experiments, a list of them.
     """
     _check_known(name)
     if name in DEFAULT_SETS:
@@ -58,8 +60,9 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> tuple[Part,
 def measured_rows(
     name: str, folder: str | os.PathLike[str] | None = None
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """For each training and test experiment, which rows were really measured: all, but for a
-    reconstructed Sarcos.
+    """For each training and test experiment, which rows were really measured.
+
+    These are all, but for a reconstructed Sarcos.
     """
     if name == "sarcos":
         return sarcos_measured_rows(PUBLIC[name].files, data_folder(folder))

@@ -1,5 +1,6 @@
-"""The data folder, and the files of public sets in it: taken from there, else downloaded and
-verified.
+"""The data folder, and the files of public sets in it.
+
+Taken from there, else downloaded and verified.
 """
 
 import hashlib
@@ -21,8 +22,9 @@ TIMEOUT_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class DataFile:
-    """One file of a public set: where it belongs in the data folder, what its content is, where it
-    comes from.
+    """One file of a public set.
+
+    It says where it belongs in the data folder, what its content is, and where it comes from.
 
     `sha256` is empty where no trusted copy was at hand to take it from; the loader then checks the
     content's shape. `url` is empty where no public address is known. If the address is a zip
@@ -39,8 +41,9 @@ class DataFile:
 
 
 def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
-    """The folder of recordings: the argument, else the environment variable PRSSM_DATA, else the
-    user's cache folder.
+    """The folder of recordings.
+
+    It is the argument, else the environment variable PRSSM_DATA, else the user's cache folder.
     """
     chosen = folder or os.environ.get(FOLDER_VARIABLE)
     return Path(chosen).expanduser() if chosen else cache_folder()
@@ -52,8 +55,9 @@ def is_local(file: DataFile, folder: Path) -> bool:
 
 
 def fetch(file: DataFile, folder: Path) -> Path:
-    """The file's place in the folder, after a download if it was not there; its checksum is
-    verified in both cases.
+    """The file's place in the folder, after a download if it was not there.
+
+    Its checksum is verified in both cases.
     """
     target = folder / file.path
     if target.is_file():

@@ -1,5 +1,6 @@
-"""The public recordings: what each is, where it comes from, how it is split, and how its file
-becomes Records.
+"""The public recordings: what each is, and how its file becomes Records.
+
+An entry says where it comes from and how it is split.
 """
 
 from collections.abc import Callable
@@ -246,7 +247,9 @@ def _dryer(paths: Paths) -> tuple[Part, Part]:
 
 
 def _barrett(paths: Paths) -> tuple[Part, Part]:
-    """Each group of five consecutive samples is one row of the test part, then four of the training
+    """The two parts of the Barrett arm's recording.
+
+    Each group of five consecutive samples is one row of the test part, then four of the training
     part.
     """
     found = _mat(paths[0])

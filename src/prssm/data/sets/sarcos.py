@@ -1,5 +1,6 @@
-"""The Sarcos arm: 66 experiments in one file, either the published one or a reconstruction of
-it.
+"""The Sarcos arm: 66 experiments in one file.
+
+It is either the published one or a reconstruction of it.
 """
 
 from pathlib import Path
@@ -38,8 +39,9 @@ def load_sarcos(files: tuple[DataFile, ...], folder: Path) -> tuple[list[Record]
 def sarcos_measured_rows(
     files: tuple[DataFile, ...], folder: Path
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """For each training and test experiment, which of its rows were measured (the others are
-    interpolated).
+    """For each training and test experiment, which of its rows were measured.
+
+    The others are interpolated.
     """
     _, measured, _ = read_table(files, folder)
     kept = list(_experiments(measured))
@@ -51,8 +53,10 @@ def _experiments(rows: np.ndarray) -> np.ndarray:
 
 
 def read_table(files: tuple[DataFile, ...], folder: Path) -> tuple[np.ndarray, np.ndarray, str]:
-    """The published file if it is in the folder, else the reconstruction if that is, else the
-    published one downloaded.
+    """The table from the first file that there is.
+
+    The published file of the folder comes first, then the reconstruction, then a download of the
+    published one.
     """
     published, reconstructed = files
     if is_local(reconstructed, folder) and not is_local(published, folder):

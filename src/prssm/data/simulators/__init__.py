@@ -39,8 +39,9 @@ SYSTEMS: dict[str, System] = {system.name: system for system in (DRIVES, KINK, T
 def simulate(
     name: str, length: int = 500, experiments: int = 1, seed: int = 0, **physical: Any
 ) -> list[Record]:
-    """`experiments` Records of `length` rows; other arguments are physical parameters of the
-    system.
+    """`experiments` Records of `length` rows.
+
+    Other arguments are physical parameters of the system.
     """
     return [
         trajectory.record
@@ -93,8 +94,9 @@ def _run(
 
 @dataclass(frozen=True)
 class DefaultSet:
-    """The training and test part that the catalogue gives for a simulator: the first experiments
-    train.
+    """The training and test part that the catalogue gives for a simulator.
+
+    The first experiments train.
     """
 
     about: DataSet

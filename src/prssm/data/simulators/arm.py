@@ -1,6 +1,7 @@
-"""A torque-driven arm with seven joints at 100 Hz. A controller tracks smooth random motions; its
-torques are the inputs, the joint angles the outputs. The equations of motion are in `rigid_body`;
-here are the arm's numbers and the experiment.
+"""A torque-driven arm with seven joints at 100 Hz.
+
+A controller tracks smooth random motions; its torques are the inputs, the joint angles the outputs.
+The equations of motion are in `rigid_body`; here are the arm's numbers and the experiment.
 """
 
 from collections.abc import Sequence
@@ -92,8 +93,9 @@ def advance(
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Smooth random motions of B arms: each joint a sum of sines. All arrays (WAVES, J, B) but the
-    middle (J, B).
+    """Smooth random motions of B arms: each joint a sum of sines.
+
+    All arrays (WAVES, J, B) but the middle (J, B).
     """
 
     middle: np.ndarray
@@ -181,8 +183,10 @@ def _controller(
     target: tuple[np.ndarray, np.ndarray, np.ndarray],
     state: np.ndarray,
 ) -> np.ndarray:
-    """What the motion needs by the equations of motion, plus a correction of the tracking error
-    scaled by the inertia.
+    """The torques that make the arm follow its motion.
+
+    They are those of the equations of motion, plus a correction of the tracking error scaled by the
+    inertia.
     """
     q, speed, wanted = target
     pulsation = 2.0 * np.pi * p.bandwidth

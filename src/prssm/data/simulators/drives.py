@@ -1,5 +1,6 @@
-"""Coupled electric drives: two motors turn an elastic belt over a pulley on a spring; the sensor
-loses the speed's sign.
+"""Coupled electric drives: two motors turn an elastic belt over a pulley on a spring.
+
+The sensor loses the speed's sign.
 
 Belt positions at motor 1, motor 2 and the pulley are s1, s2, sp; the pulley hangs on a spring and
 may move by x. The three spans stretch by  e1 = sp - s1 + x,  e2 = s2 - sp + x,  e3 = s1 - s2,  and

@@ -1,5 +1,6 @@
-"""The kink function of the GP state-space literature: a scalar system without input, measured
-directly.
+"""The kink function of the GP state-space literature.
+
+A scalar system without input, measured directly.
 
     x_{t+1} = f(x_t) + process noise,   f(x) = 0.8 + (x + 0.2) (1 - 5 / (1 + exp(-2 x))),
     y_t = x_t + sensor noise

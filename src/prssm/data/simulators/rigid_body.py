@@ -1,5 +1,6 @@
-"""Rigid-body dynamics of a serial arm,  M(q) q'' + h(q, q') = tau,  for B arms at once (the last
-axis of every array).
+"""Rigid-body dynamics of a serial arm,  M(q) q'' + h(q, q') = tau.
+
+For B arms at once: they are the last axis of every array.
 
 Joint j turns link j about an axis that is fixed in the link. With the joint's position p_j, the
 mass centre c_j and the axis z_j, everything is written in the base frame, so that the recursions

@@ -1,5 +1,6 @@
-"""What every simulated system is: parameters that are checked, and a function that runs
-experiments.
+"""What every simulated system is.
+
+Parameters that are checked, and a function that runs experiments.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,8 +15,9 @@ from prssm.foundation.options import Options
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """One simulated experiment with its truth: the record as a sensor saw it, and the states (T,
-    Dx) behind it.
+    """One simulated experiment with its truth.
+
+    The record as a sensor saw it, and the states (T, Dx) behind it.
     """
 
     record: Record
@@ -24,8 +26,9 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class System:
-    """A physical system. `run(parameters, length, generators)` gives one Trajectory for each random
-    generator.
+    """A physical system.
+
+    `run(parameters, length, generators)` gives one Trajectory for each random generator.
 
     Experiments that share a call to `run` may be computed together (`batch` at most), but each
     depends on its own generator alone.
@@ -41,8 +44,9 @@ class System:
 def random_levels(
     length: int, low: float, high: float, hold: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """A staircase: levels uniform in [low, high], each held for one to four times `hold`
-    samples.
+    """A staircase of levels that are uniform in [low, high].
+
+    Each is held for one to four times `hold` samples.
     """
     durations = hold * rng.integers(1, 5, size=length // hold + 1)
     return np.repeat(rng.uniform(low, high, size=len(durations)), durations)[:length]

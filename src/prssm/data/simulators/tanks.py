@@ -1,5 +1,6 @@
-"""Cascaded tanks with overflow: a pump fills the upper tank, which drains into the lower one; the
-lower level is measured.
+"""Cascaded tanks with overflow: a pump fills the upper tank, which drains into the lower one.
+
+The lower level is measured.
 
     h1' = -k_out1 sqrt(h1) + k_pump u                          while h1 < height
     h2' =  k_in2 sqrt(h1) - k_out2 sqrt(h2) + share * spill     while h2 < height
@@ -86,8 +87,9 @@ def run(
 
 
 def _pump(p: TanksParameters, length: int, rng: np.random.Generator) -> np.ndarray:
-    """A sum of sines of equal power and random phase below the bandwidth; a pump does not run
-    backwards.
+    """A sum of sines of equal power and random phase below the bandwidth.
+
+    A pump does not run backwards.
     """
     duration = length * p.dt
     lines = max(1, int(p.pump_bandwidth * duration))

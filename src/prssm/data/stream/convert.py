@@ -1,5 +1,6 @@
-"""Files to a stream: read once, piece by piece, so that neither one long file nor many need fit in
-memory.
+"""Files to a stream: read once, piece by piece.
+
+So neither one long file nor many need fit in memory.
 """
 
 import hashlib
@@ -34,8 +35,9 @@ def convert(
     time: str | None = None,
     dt: float | None = None,
 ) -> Stream:
-    """Write the experiments of a file, of files, or of all files of folders, to a stream. The
-    sources stay as they are; the columns are named as in `read`.
+    """Write the experiments of a file, of files, or of all files of folders, to a stream.
+
+    The sources stay as they are; the columns are named as in `read`.
 
     The folder has an index only when everything is there; a conversion that fails leaves none.
     """
@@ -129,8 +131,9 @@ class _Writer:
         self._count(values.astype(np.float64))
 
     def _count(self, values: np.ndarray) -> None:
-        """Mean and sum of squared deviations of each column joined with those so far (missing
-        values left out).
+        """Mean and sum of squared deviations of each column, joined with those so far.
+
+        Missing values are left out.
         """
         count = np.sum(~np.isnan(values), axis=0).astype(np.float64)
         mean = np.nansum(values, axis=0) / np.maximum(count, 1.0)

@@ -1,5 +1,6 @@
-"""A data set on disk that need not fit in memory: one file of rows, of which only the windows in
-use are read.
+"""A data set on disk that need not fit in memory.
+
+It is one file of rows, of which only the windows in use are read.
 
 `convert` makes the folder: `rows.f32`, inputs and outputs of all experiments end to end in single
 precision, and `index.json`, which says what they are, how long the experiments are and what their
@@ -119,8 +120,9 @@ class Stream:
         return Domain(limits[:, :inputs], limits[:, inputs:])
 
     def sample(self, rows: int, seed: int, shortest: int = 2) -> list[Record]:
-        """Some experiments, at most `rows` rows in all: whole ones in random order, the last one
-        cut.
+        """Some experiments, at most `rows` rows in all.
+
+        Whole ones in random order, the last one cut.
         """
         chosen: list[Record] = []
         for experiment in np.random.default_rng(seed).permutation(len(self.lengths)):
@@ -152,8 +154,9 @@ class Stream:
         return int(np.sum(self.lengths - horizon + 1))
 
     def window_rows(self, windows: np.ndarray, horizon: int) -> np.ndarray:
-        """First rows of windows, which are counted through all experiments as `windows.sliding`
-        does.
+        """First rows of windows, given by their numbers.
+
+        They are counted through all experiments as `windows.sliding` does.
         """
         ends = np.cumsum(self.lengths - horizon + 1)
         experiment = np.searchsorted(ends, windows, side="right")

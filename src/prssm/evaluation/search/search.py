@@ -86,17 +86,14 @@ def search(
     validation = Validation(hold_out, folds)
     space = space_of(over, method)
     base = _checked_base(Base(method, preset, options or {}), space)
-    splits = validation.splits(records)
+    fits = len(validation.splits(records))
     results = Results(out, TRIALS_FILE)
     planned = _planned(space, base, results, by=by, trials=trials)
-    _keep_question(
-        Path(out) / QUESTION_FILE, _question(records, space, base, validation=validation)
-    )
-    prune = trials is not None if prune is None else prune
-    todo = (
-        _with_bars(trial, results, len(splits), prune=prune)
-        for trial in _missing(planned, base, results, retry_failed=retry_failed)
-    )
+    question = _question(records, space, base, validation=validation)
+    _keep_question(Path(out) / QUESTION_FILE, question)
+    todo = _missing(planned, base, results, retry_failed=retry_failed)
+    if prune or (prune is None and trials is not None):
+        todo = (_with_bars(trial, results, fits) for trial in todo)
     total = len(baselines()) + (len(planned) if trials is None else trials)
     watcher = watcher or Unwatched()
     watcher.start(total, min(total, len(results.records)))
@@ -138,8 +135,9 @@ def _missing(planned: Any, base: Base, results: Results, retry_failed: bool) -> 
             yield trial
 
 
-def _with_bars(trial: Trial, results: Results, fits: int, prune: bool) -> Trial:
-    if not prune or trial.baseline:
+def _with_bars(trial: Trial, results: Results, fits: int) -> Trial:
+    """The trial, told which others it must not fall behind of; a plain model runs to its end."""
+    if trial.baseline:
         return trial
     curves = [
         record["curve"]

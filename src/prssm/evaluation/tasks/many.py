@@ -5,8 +5,9 @@ from prssm.training.distributed import processes, store
 
 
 def join(settings: ProcessSettings) -> None:
-    """Become one of several processes where the settings say so; must come before JAX computes
-    anything.
+    """Become one of several processes where the settings say so.
+
+    This must come before JAX computes anything.
     """
     if settings.coordinator is not None:
         processes.join(settings.coordinator, settings.processes, settings.process)

@@ -21,8 +21,9 @@ from prssm.training.session import Progress
 
 @dataclass(frozen=True)
 class Kept:
-    """The end of a search: what was chosen and how it scores (None where nothing was refitted), and
-    the files.
+    """The end of a search: what was chosen, how it scores, and the files.
+
+    `chosen` is None where nothing was refitted.
     """
 
     chosen: Mapping[str, Any] | None
@@ -53,8 +54,9 @@ def run(settings: SearchSettings, train: list[Record], watcher: Watcher | None =
 def keep_best(
     settings: SearchSettings, found: Found, loaded: Loaded, progress: bool | Progress = False
 ) -> Kept:
-    """Write the best options, refit them to all training data (if wanted) and score the test part
-    once.
+    """Write the best options and, if wanted, refit them to all training data.
+
+    The test part is then scored, once.
     """
     folder = settings.out
     written = [write_options(folder, found.best, _told(settings.data))]

@@ -59,8 +59,10 @@ def training_and_test(settings: DataSettings) -> tuple[list[Record], list[Record
 
 
 def records_for_model(model: Estimator, word: str, columns: ColumnSettings) -> list[Record]:
-    """The test part of a set, or a file's columns under the names that the model was trained with
-    (or those given).
+    """The records that a saved model runs over.
+
+    The test part of a set, or a file's columns under the names that the model was trained with (or
+    those given).
 
     A file that holds none of the model's outputs is a simulation from inputs alone.
     """

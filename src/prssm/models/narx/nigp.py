@@ -125,10 +125,7 @@ class NIGP(NarxEstimator):
     def _climb(
         self, data: Regression, lags: int, rounds: int, session: Session
     ) -> tuple[Parameters, Problem, TrainingLog]:
-        """The exact GP first; then slopes and hyper-parameters in turn.
-
-        Until the likelihood stays, or the rounds are used up.
-        """
+        """The exact GP first; then slopes and hyper-parameters in turn, until nothing changes."""
         begun = time.perf_counter()
         curve = list[float]()
         lower, upper = limits(data)
@@ -148,17 +145,10 @@ class NIGP(NarxEstimator):
                 ),
             )
 
-        starts = [
-            search(start_parameters(data, width, self.config.noise_start)) for width in _WIDTHS
-        ]
-        values = [ascent.value for ascent in starts]
-        if np.isnan(values).all():
-            raise TrainingError(
-                "the marginal likelihood is not finite at any start; check the data or use fewer "
-                "lags"
-            )
-        best = starts[int(np.nanargmax(values))]
-        outcome = CONVERGED
+        best = _best_of(
+            [search(start_parameters(data, width, self.config.noise_start)) for width in _WIDTHS]
+        )
+        outcome = "rounds used up" if rounds else CONVERGED
         curve += list(best.curve)
         for _ in range(rounds):
             problem = problem._replace(
@@ -167,10 +157,8 @@ class NIGP(NarxEstimator):
             before = best.value
             best = search(best.parameters)
             curve += list(best.curve)
-            outcome = (
-                CONVERGED if abs(best.value - before) < self.config.tolerance else "rounds used up"
-            )
-            if outcome == CONVERGED:
+            if abs(best.value - before) < self.config.tolerance:
+                outcome = CONVERGED
                 break
         log = TrainingLog(
             np.arange(1, len(curve) + 1),
@@ -190,6 +178,15 @@ class NIGP(NarxEstimator):
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         super()._restore(values, arrays)
         self.window_std_ = arrays["window_std"]
+
+
+def _best_of(starts: list[Ascent]) -> Ascent:
+    values = [ascent.value for ascent in starts]
+    if np.isnan(values).all():
+        raise TrainingError(
+            "the marginal likelihood is not finite at any start; check the data or use fewer lags"
+        )
+    return starts[int(np.nanargmax(values))]
 
 
 def evidence(parameters: Parameters, problem: Problem) -> Float[Array, ""]:

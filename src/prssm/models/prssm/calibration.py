@@ -31,8 +31,10 @@ class Calibration:
 
     @classmethod
     def fit(cls, errors: Sequence[np.ndarray], stds: Sequence[np.ndarray]) -> Self:
-        """From held-out free runs: errors (rows, Dy), NaN where nothing was measured, and the
-        bands' deviations there.
+        """The calibration that held-out free runs ask for.
+
+        Their errors are (rows, Dy), NaN where nothing was measured; with them come the bands'
+        deviations.
         """
         ratios = np.abs(
             np.concatenate([error / std for error, std in zip(errors, stds, strict=True)])

@@ -35,7 +35,8 @@ _NAMES = {
 
 
 def why_not(model: StateSpaceModel) -> str | None:
-    """What of a model (of one or many restarts) the compiled trainer does not know, in one line;
+    """What of a model (of one or many restarts) the compiled trainer does not know, in one line.
+
     None where it knows all.
     """
     transition = model.transition

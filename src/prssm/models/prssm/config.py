@@ -1,5 +1,6 @@
-"""The options of PR-SSM. The defaults are the paper's two configuration tables (supplement, section
-A.2).
+"""The options of PR-SSM.
+
+The defaults are the paper's two configuration tables (supplement, section A.2).
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +27,9 @@ class PRSSMConfig(Options):
         minimum=1,
     )
     inducing: int | None = option(
-        20, "P, inducing points for each latent dimension; none: 10, or 20 for long data", minimum=1
+        20,
+        "P, inducing points for each latent dimension; none: 10, from where they grow",
+        minimum=1,
     )
     samples: int = option(
         50, "N, sampled trajectories for each sub-trajectory in training", minimum=1
@@ -128,9 +131,7 @@ class PRSSMConfig(Options):
     recognition_std: float = option(
         0.1, "standard deviation of the recognised first state before training", above=0
     )
-    iterations: int | None = option(
-        500, "gradient steps; none: 2000, or 4000 for long data (4000 rows or more)", minimum=0
-    )
+    iterations: int | None = option(500, "gradient steps; none: 2000", minimum=0)
     first_round: float = option(
         0.55,
         "share of the iterations that all levels have; after it only those go on whose held-out "
@@ -138,12 +139,12 @@ class PRSSMConfig(Options):
         above=0,
     )
     grow: bool = option(
-        False, "later rounds train on longer sub-trajectories where there are data enough"
+        False,
+        "whether rate, states, inducing points, horizon and iterations grow where held-out errors "
+        "fall with them; with complexity 'auto'",
     )
     last_rate: float = option(
-        0.25,
-        "step size at the start of the last round, which long data have, relative to learning_rate",
-        above=0,
+        0.5, "step size at the start of a stage of growth, relative to learning_rate", above=0
     )
     learning_rate: float = option(0.05, "step size of Adam at the start", above=0)
     final_learning_rate: float = option(
@@ -192,16 +193,17 @@ class PRSSMConfig(Options):
     )
 
     def resolved(self, records: Sequence[Record], rows: int | None = None) -> "ResolvedConfig":
-        """With what the data decide filled in; `rows` of them in all, where these records are not
-        all.
+        """With what the data decide filled in.
+
+        `rows` says how many there are in all, where these records are not all.
         """
         is_long = (rows or sum(map(len, records))) >= _LONG
         shortest = min(map(len, records))
         found = {
             "latent_dim": max(_LATENT_DIM, 2 * records[0].output_dim),
             "horizon": max(2, min(_HORIZON, shortest // 2)),
-            "inducing": 20 if is_long else 10,
-            "iterations": 4000 if is_long else 2000,
+            "inducing": 10,
+            "iterations": 2000,
             "folds": 3 if is_long else 6,
         }
         found = {name: value for name, value in found.items() if getattr(self, name) is None}
@@ -235,7 +237,7 @@ else:
 
 _LATENT_DIM = 6
 _HORIZON = 100
-_LONG = 4000  # steps in all, that tell more than ten inducing points and 2000 iterations can learn
+_LONG = 4000  # steps in all, of which three stretches that are held out say enough
 # what data may decide
 RESOLVED = ("latent_dim", "horizon", "recognition_window", "inducing", "iterations", "folds")
 PAPER = PRSSMConfig()

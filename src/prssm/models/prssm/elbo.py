@@ -67,8 +67,9 @@ class StateSpaceModel(eqx.Module):
 
 
 class TrainingData(eqx.Module):
-    """Windows on the device; arrays only, so that new data of the same shape needs no new
-    compilation.
+    """Windows on the device.
+
+    Arrays only, so that new data of the same shape needs no new compilation.
     """
 
     u: Float[AnyArray, "rows Du"]
@@ -89,8 +90,9 @@ class TrainingData(eqx.Module):
 
 
 class Anchor(eqx.Module):
-    """Parameters that no Gaussian process stands behind, at the start of training: their prior is a
-    Gaussian around it.
+    """Parameters that no Gaussian process stands behind, at the start of training.
+
+    Their prior is a Gaussian around it.
     """
 
     mean: Mean
@@ -128,8 +130,9 @@ class Own(eqx.Module):
     memory_weight: Float[Array, ""]  # of the noise's correlation; 0: white noise
 
     def divergence(self, model: StateSpaceModel, dynamics: Dynamics) -> Float[Array, ""]:
-        """What the parameters cost: KL(q(z) || p(z)), and the distance from the anchor under its
-        prior.
+        """What the parameters cost.
+
+        KL(q(z) || p(z)), and the distance from the anchor under its prior.
         """
         return (
             self.gp_weight * dynamics.kl()
@@ -139,8 +142,9 @@ class Own(eqx.Module):
 
 @dataclass(frozen=True)
 class Objective:
-    """The ELBO estimate for given structure; hashable, so that it can be a static argument of
-    compiled code.
+    """The ELBO estimate for given structure.
+
+    Hashable, so that it can be a static argument of compiled code.
     """
 
     horizon: int
@@ -160,8 +164,9 @@ class Objective:
         key: PRNGKeyArray,
         kl_weight: float | Array = 1.0,
     ) -> Float[Array, ""]:
-        """One stochastic estimate of the ELBO of the whole data set; `kl_weight` below 1 only while
-        training warms up.
+        """One stochastic estimate of the ELBO of the whole data set.
+
+        `kl_weight` below 1 only while training warms up.
         """
         own: Own | None = None
         if isinstance(data, PerRestart):
@@ -253,8 +258,9 @@ class Objective:
 def whitened(
     error: Array, noise_var: Array, measured: Array, correlation: Array
 ) -> tuple[Array, Array]:
-    """Errors less what the error before them (T leads) lets expect, and the variance of what is
-    left.
+    """Errors less what the error before them lets expect, and the variance of the rest.
+
+    Time leads.
     """
     before = jnp.pad(error[:-1], ((1, 0), (0, 0), (0, 0), (0, 0)))
     known = jnp.pad(measured[:-1], ((1, 0), (0, 0), (0, 0), (0, 0)))

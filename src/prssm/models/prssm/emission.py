@@ -1,5 +1,6 @@
-"""y_t = g(x_t, u_t) + sensor noise. The paper's g selects the first Dy states; any differentiable
-function will do.
+"""y_t = g(x_t, u_t) + sensor noise.
+
+The paper's g selects the first Dy states; any differentiable function will do.
 """
 
 from abc import abstractmethod
@@ -71,8 +72,9 @@ class LinearEmission(Emission):
 
 
 class PointwiseEmission(Emission):
-    """A user's function of one state vector (Dx) -> (Dy), applied to every state. An equinox
-    module's arrays are trained.
+    """A user's function of one state vector (Dx) -> (Dy), applied to every state.
+
+    An equinox module's arrays are trained.
     """
 
     function: Callable[[Array], Array]
@@ -106,8 +108,9 @@ EMISSIONS: dict[str, Callable[[int, int, int], Emission]] = {
 def build_emission(
     choice: str | Callable, latent_dim: int, output_dim: int, input_dim: int
 ) -> Emission:
-    """The emission that the option names, probed once so that a wrong shape is found here and not
-    in training.
+    """The emission that the option names.
+
+    It is probed once, so that a wrong shape is found here and not in training.
     """
     if isinstance(choice, str):
         return EMISSIONS[choice](latent_dim, output_dim, input_dim)

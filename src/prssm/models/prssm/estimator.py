@@ -1,33 +1,34 @@
-"""PR-SSM (Doerr et al., ICML 2018): the estimator. Its mathematics is in transition, rollout,
-recognition and elbo.
+"""PR-SSM (Doerr et al., ICML 2018): the estimator.
+
+Its mathematics is in transition, rollout, recognition and elbo.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, cast
 
 import jax
 import numpy as np
 
-from prssm.data import windows
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.stream.stream import Stream
-from prssm.data.windows import Windows
 from prssm.foundation.errors import OptionError
 from prssm.models.estimator import Estimator, Simulated
 from prssm.models.prssm.calibration import Calibration
 from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, ResolvedConfig
+from prssm.models.prssm.fitting.contest import Contender, Contest
 from prssm.models.prssm.fitting.fit import Fitting
-from prssm.models.prssm.fitting.groups import groups_of, starts_of
-from prssm.models.prssm.fitting.held_out import Fold, folds_of
+from prssm.models.prssm.fitting.growth import Growth
+from prssm.models.prssm.fitting.held_out import folds_of
+from prssm.models.prssm.fitting.prepare import cut_for, prepared, starts_for, window_of
 from prssm.models.prssm.fitting.streaming import StreamWindows, check_options
 from prssm.models.prssm.levels import AUTO, levels_of
 from prssm.models.prssm.mixture import Mixture
-from prssm.models.prssm.selection import Choice, Trained, choose
+from prssm.models.prssm.selection import Choice, choose
 from prssm.models.prssm.starts.start import Starts, blank_model
 from prssm.models.prssm.stepping.mixture_stepper import MixtureStepper
 from prssm.models.prssm.stepping.stepper import Stepper
+from prssm.models.prssm.trained import Trained
 from prssm.training.checkpoint import fingerprint
 from prssm.training.log import TrainingLog
 from prssm.training.session import Session
@@ -40,8 +41,9 @@ _RUNS_AWAY = (
 
 
 class PRSSM(Estimator):
-    """Probabilistic recurrent state-space model: GP dynamics in a latent state, trained through
-    time on an ELBO.
+    """Probabilistic recurrent state-space model.
+
+    GP dynamics in a latent state, trained through time on an ELBO.
     """
 
     name: ClassVar[str] = "prssm"
@@ -51,6 +53,7 @@ class PRSSM(Estimator):
     config: PRSSMConfig
     config_: ResolvedConfig  # with what the data decided filled in
     training_: TrainingLog
+    _first: Contender | None  # the winner of the race, while the contest goes on
     restarts_: Trained  # all trained restarts with their held-out runs; not in a model file
 
     @property
@@ -60,38 +63,45 @@ class PRSSM(Estimator):
     @property
     def _window(self) -> int:
         """Steps from which the first state is recognised."""
-        config = getattr(self, "config_", self.config)
-        return config.recognition_window if config.scheme == "stochastic" else 0
+        return window_of(getattr(self, "config_", self.config))
+
+    def _fit_scaled(self, records: list[Record], session: Session) -> None:
+        """A race between levels, then a contest in which rate, states and sizes may change."""
+        super()._fit_scaled(records, session)
+        first = self._first
+        del self._first
+        if first is None:
+            return
+        config = self.config_
+        key = fingerprint(config, vars(first.fitting.cut).values())
+        contest = Contest(
+            self.config, records, session, fingerprint=key, tell=lambda now: self._won(now, session)
+        )
+        Growth(contest, contest.run(first)).run()
+        contest.finish()
 
     def _fit(self, records: list[Record], session: Session) -> None:
-        starts = self._resolve(records)
-        config = self.config_
+        starts = starts_for(self.config, records)
+        config = self.config_ = starts.config
         self._check_structure(records)
-        cut = (
-            windows.whole(records)
-            if config.scheme == "full"
-            else windows.sliding(records, config.horizon)
-        )
+        cut = cut_for(config, records)
         folds = folds_of(cut, records, config.folds, window=self._window)
-        fitting = self._prepared(cut, starts, folds, records=records)
+        levels = levels_of(config.complexity)
+        fitting = prepared(starts, cut, levels=levels, folds=folds, records=records)
         key = fingerprint(config, vars(cut).values())
         self._tell(fitting.trained, session)
         self._keep(fitting, fitting.train(session, key, lambda now: self._tell(now, session)))
-
-    def _resolve(self, records: Sequence[Record]) -> Starts:
-        """Fill in what the data decide. A linear model's order is one witness of how many states
-        there are: the level `linear` is never smaller than it needs to be.
-        """
-        self.config_ = self.config.resolved(records)
-        starts = Starts(self.config_, records)
-        if self.config.latent_dim is None and self.config.start == "linear":
-            starts = starts.with_states_of_the_data()
-            self.config_ = starts.config
-        return starts
+        contested = (
+            config.grow and config.complexity == AUTO and session.mesh is None and self._window
+        )
+        self._first = None
+        if contested and folds:
+            self._first = Contender(fitting, starts, choose(fitting.trained), self.stride_)
 
     def _fit_stream(self, stream: Stream, scaler: Scaler, session: Session) -> None:
-        """As `_fit` with nothing held out, but the windows are read from disk; starts are made from
-        a sample of the rows.
+        """As `_fit` with nothing held out, but the windows are read from disk.
+
+        Starts are made from a sample of the rows.
         """
         check_options(self.config)
         config = self.config_ = self.config.replace(folds=0).resolved(
@@ -100,7 +110,7 @@ class PRSSM(Estimator):
         self._check_structure([stream.shortest()])
         source = StreamWindows(stream, scaler, config.batch, horizon=config.horizon)
         starts = Starts(config, source.sample(config.seed))
-        fitting = self._prepared(source.like(), starts, [])
+        fitting = prepared(starts, source.like(), levels=levels_of(config.complexity), folds=[])
         feed = source.feed()
         try:
             key = fingerprint(config, [stream.digest])
@@ -108,23 +118,6 @@ class PRSSM(Estimator):
         finally:
             feed.close()
         self._keep(fitting, log)
-
-    def _prepared(
-        self, cut: Windows, starts: Starts, folds: list[Fold], records: Sequence[Record] = ()
-    ) -> Fitting:
-        levels = levels_of(self.config_.complexity)
-        needed = any(not level.trained for level in levels)
-        groups = groups_of(
-            levels, folds, self.config_, linear_models=starts.linear_models if needed else 0
-        )
-        return Fitting(
-            self.config_,
-            cut,
-            groups,
-            starts=starts_of(starts, groups),
-            window=self._window,
-            records=records,
-        )
 
     def _tell(self, trained: Trained, session: Session) -> None:
         """Show a model that can be used, while training goes on."""
@@ -139,6 +132,15 @@ class PRSSM(Estimator):
         best = np.flatnonzero(fitting.racers == choice.members[0])
         log = log or TrainingLog.nothing()
         self.training_ = replace(log, kept=int(best[0]) if len(best) else log.kept)
+
+    def _won(self, now: Contender, session: Session) -> None:
+        """A contender that is better takes the place of what was kept."""
+        log = self.training_
+        self.config_ = now.fitting.config
+        self.stride_ = now.stride
+        self._take(now.fitting.trained, now.choice)
+        self.training_ = log
+        session.found(self)
 
     def _take(self, trained: Trained, choice: Choice) -> None:
         self.restarts_ = trained
@@ -211,6 +213,11 @@ class PRSSM(Estimator):
                 "Complexity",
                 f"{self.level_} (error on held-out stretches of the training data, scaled units: "
                 f"{errors})",
+            ),
+            (
+                "Size",
+                f"{self.config_.latent_dim} states, {self.config_.inducing} inducing points, "
+                f"sub-trajectories of {self.config_.horizon} steps",
             ),
             ("Mixture", f"{len(self.mixture_.models.log_output_std)} member(s)"),
             (

@@ -1,5 +1,6 @@
-"""Free runs of the members of a mixture, in compiled code where it knows the model, else in JAX;
-the same random numbers.
+"""Free runs of the members of a mixture, in compiled code or in JAX.
+
+JAX runs what the compiled code does not know; the random numbers are the same.
 
 Long runs go in blocks of time, so that memory does not grow with them beyond what is asked for.
 """
@@ -27,8 +28,9 @@ BLOCK = 2048  # steps at a time
 
 
 class Block(NamedTuple):
-    """Some steps of one member's trajectories: states (T, Dx, B) and noise-free outputs (T,
-    Dy, B).
+    """Some steps of one member's trajectories.
+
+    States (T, Dx, B) and noise-free outputs (T, Dy, B).
     """
 
     begin: int

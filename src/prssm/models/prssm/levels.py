@@ -1,5 +1,6 @@
-"""How complex a model the data support: the same training at several levels; `selection` chooses
-between them.
+"""How complex a model the data support: the same training at several levels.
+
+`selection` chooses between them.
 
 Errors of real recordings are correlated in time, so that the likelihood counts the same evidence
 many times over and the ELBO prefers too complex a model. Errors on stretches that training has not
@@ -68,8 +69,9 @@ class Linear(Level):
 
 
 class Held(Level):
-    """A prior holds mean, emission and recognition model near a linear model; the GP learns the
-    rest.
+    """A prior holds mean, emission and recognition model near a linear model.
+
+    The GP learns the rest.
     """
 
     name = "held"

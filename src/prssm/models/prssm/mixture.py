@@ -78,8 +78,9 @@ class Mixture(eqx.Module):
         return std * white
 
     def first_states(self, u: np.ndarray, y_start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """q(x_1) of every member; the prior N(0, I) where there is no recognition model or nothing
-        was measured.
+        """q(x_1) of every member.
+
+        The prior N(0, I) where there is no recognition model or nothing was measured.
         """
         if self.window == 0 or np.isnan(y_start).all():
             blank = np.zeros(self.models.transition.log_process_std.shape)
@@ -97,8 +98,9 @@ class Mixture(eqx.Module):
 
 
 def _long_enough(u: np.ndarray, y_start: np.ndarray, window: int) -> tuple[np.ndarray, np.ndarray]:
-    """First samples for the recognition model; those that a short record lacks are its last ones
-    held.
+    """First samples for the recognition model.
+
+    Those that a short record lacks are its last one held.
     """
     lacking = window - len(y_start)
     if lacking <= 0:

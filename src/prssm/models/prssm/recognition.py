@@ -16,8 +16,9 @@ from prssm.foundation.arrays import AnyArray
 
 
 class Recognition(eqx.Module):
-    """h = tanh(W1 s + b1); mean = W2 h + [y_1, 0], log std = W3 h + b3, where s = (y_{1:L},
-    u_{1:L}).
+    """The first state from the first samples: a small network.
+
+    h = tanh(W1 s + b1); mean = W2 h + [y_1, 0], log std = W3 h + b3, where s = (y_{1:L}, u_{1:L}).
     """
 
     hidden_weight: Float[AnyArray, "H S"]
@@ -39,8 +40,9 @@ class Recognition(eqx.Module):
         shown: int,
         rng: np.random.Generator,
     ) -> "Recognition":
-        """Small random weights: before training the first state is about [y_1, 0] with deviation
-        `start_std`.
+        """Small random weights.
+
+        Before training the first state is about [y_1, 0] with deviation `start_std`.
         """
         return cls(
             hidden_weight=rng.normal(size=(hidden, size)) / np.sqrt(size),
@@ -61,8 +63,9 @@ class Recognition(eqx.Module):
         part: float,
         rng: np.random.Generator,
     ) -> "Recognition":
-        """Starts as the affine map `direct` s + `bias` and `part` of a random hidden layer, which
-        corrects it later.
+        """Starts as the affine map `direct` s + `bias`.
+
+        `part` of a random hidden layer is there, too, which corrects it later.
         """
         latent_dim, size = direct.shape
         start = cls.create(size, latent_dim, hidden, 1.0, 0, rng)

@@ -1,242 +1,39 @@
-"""What is kept of all that was trained: levels by their held-out errors, members by their ELBO, a
-calibrated band.
+"""What is kept of all that was trained.
+
+Levels by their held-out errors, members by their ELBO, a calibrated band.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from prssm.data.record import Record
-from prssm.dynamics.engines.choice import Engine
-from prssm.foundation.errors import TrainingError
 from prssm.linear.order import as_good
 from prssm.models.prssm.calibration import Calibration
-from prssm.models.prssm.compiled import Rows
-from prssm.models.prssm.elbo import Draws
-from prssm.models.prssm.fitting.groups import Group
-from prssm.models.prssm.levels import Level
 from prssm.models.prssm.mixture import Mixture
+from prssm.models.prssm.trained import Candidate, Kept, Trained, mixed
 
 # Levels whose held-out errors are this close to the smallest, relative to it, are mixed.
 NEAR = 0.05
 # An earlier round is preferred where later ones err more by this share.
 _MUCH = 0.15
-# Trajectories of a free run over a held-out stretch, and rows of it at most.
-_SAMPLES = 200
-_STRETCH = 3000
-# Times the error of a constant: a final model that errs more on its own training data is lost.
-_LOST = 1.5
-# Rows of the longest record over which that is looked at, and trajectories.
-_ROWS = 20_000
-_FEW = 50
-
-
-class HeldOut(NamedTuple):
-    """Free runs over all held-out stretches: errors (rows, Dy) of each, and the deviations of their
-    bands.
-    """
-
-    errors: list[np.ndarray]
-    stds: list[np.ndarray]
-
-    @property
-    def rmse(self) -> float:
-        error = np.concatenate(self.errors) if self.errors else np.full(1, np.inf)
-        return float(np.sqrt(np.mean(error[~np.isnan(error)] ** 2)))
-
-    @property
-    def typical(self) -> float:
-        """Geometric mean over the stretches of their root mean square errors; infinite without any.
-
-        The largest errors come from stretches whose like a fold's model has never seen. The final
-        model has seen them, so they should not decide alone.
-        """
-        with_any = [error[~np.isnan(error)] for error in self.errors if not np.isnan(error).all()]
-        squares = [max(float(np.mean(error**2)), np.finfo(float).tiny) for error in with_any]
-        return float(np.exp(0.5 * np.mean(np.log(squares)))) if squares else np.inf
-
-    @property
-    def inside(self) -> float:
-        """Share of the measured values inside two deviations."""
-        error = np.concatenate(self.errors)
-        return float(np.mean((np.abs(error) < 2.0 * np.concatenate(self.stds))[~np.isnan(error)]))
-
-    def scores(self) -> dict[str, float]:
-        """For a report and the model file."""
-        return {"typical": self.typical, "rmse": self.rmse, "inside": self.inside}
-
-
-def mixed(parts: Sequence[HeldOut]) -> HeldOut:
-    """The same stretches predicted by a mixture of levels with equal weights: the law of total
-    variance.
-    """
-    runs = list(zip(*(part.errors for part in parts), strict=True))
-    bands = list(zip(*(part.stds for part in parts), strict=True))
-    errors = [np.mean(run, axis=0) for run in runs]
-    stds = [
-        np.sqrt(np.mean(np.square(band), axis=0) + np.var(run, axis=0))
-        for run, band in zip(runs, bands, strict=True)
-    ]
-    return HeldOut(errors, stds)
-
-
-class Stage(NamedTuple):
-    """All restarts at the end of a round: parameters (restarts, size) and ELBOs, NaN where one was
-    lost.
-    """
-
-    theta: np.ndarray
-    objective: np.ndarray
-
-
-class Candidate(NamedTuple):
-    """A level as it was after a round, and how its folds' models did where they had not been
-    trained.
-    """
-
-    level: Level
-    round: int
-    held_out: HeldOut
-
-
-class Kept(NamedTuple):
-    """Restarts as they were after a round."""
-
-    round: int
-    members: np.ndarray
+# A model that errs more than the linear one over the training records, by this share, is not kept.
+_WORSE = 0.02
 
 
 class Choice(NamedTuple):
     """What is kept, and why."""
 
     level: str  # the names of the chosen levels, joined
-    held_out: dict[
-        str, dict[str, float]
-    ]  # scores of all levels and of the choice, where there are any
+    # scores of all levels and of the choice, where there are any
+    held_out: dict[str, dict[str, float]]
     calibration: Calibration
     mixture: Mixture
     members: np.ndarray  # indices of the restarts
     steady: bool  # whether they stay with the longest training record
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """All restarts with what is needed to run and to judge them: `PRSSM.restarts_` after a fit.
-
-    `stages` holds them after each round of training. `held_out(level, round)` runs the models of
-    every fold over what they have not seen; `mixture(round, members)` is a model to simulate with.
-    """
-
-    rows: Rows
-    groups: Sequence[Group]
-    most_members: int
-    margin: float  # of the ELBO, by which a member may be worse than the best
-    window: int
-    draws: Draws
-    engine: Engine
-    seed: int
-    # The training data, where final models are asked to stay with them.
-    records: Sequence[Record] = ()
-    stages: list[Stage] = field(default_factory=list)
-    # In which rounds each restart was trained, (rounds, restarts).
-    active: list[np.ndarray] = field(default_factory=list)
-    _runs: dict[tuple[str, int], HeldOut] = field(default_factory=dict)
-
-    @property
-    def levels(self) -> list[Level]:
-        return list(dict.fromkeys(group.level for group in self.groups))
-
-    def add(self, stage: Stage, active: np.ndarray) -> None:
-        """The restarts after one more round, of which those with these indices were trained."""
-        self.stages.append(stage)
-        self.active.append(active)
-
-    def ranked(self, group: Group, number: int) -> np.ndarray:
-        """The restarts of a group that are alive after a round, the best ELBO first."""
-        objective = self.stages[number].objective
-        found = group.restarts[np.isfinite(objective[group.restarts])]
-        return found[np.argsort(-objective[found], kind="stable")]
-
-    def members(self, group: Group, number: int) -> np.ndarray:
-        """Those of a group that would be mixed after a round, best first."""
-        found = self.ranked(group, number)[: self.most_members]
-        if not len(found):
-            raise TrainingError(
-                f"all {group.count} restarts of level {group.level.name!r} diverged; try a smaller "
-                "learning_rate, a shorter horizon, more restarts or fewer latent dimensions"
-            )
-        objective = self.stages[number].objective
-        return found[objective[found] >= objective[found[0]] - group.level.margin(self.margin)]
-
-    def final(self, level: Level, number: int) -> np.ndarray:
-        """Members of this level that were trained on all data."""
-        return self.members(self._of(level)[0], number)
-
-    def _of(self, level: Level) -> list[Group]:
-        return [group for group in self.groups if group.level is level]
-
-    def mixture(self, number: int, members: np.ndarray) -> Mixture:
-        """Some restarts as they were after a round."""
-        return self.mixture_of([Kept(number, members)])
-
-    def mixture_of(self, parts: Sequence[Kept]) -> Mixture:
-        """Restarts of several rounds."""
-        theta = np.concatenate([self.stages[part.round].theta[part.members] for part in parts])
-        return Mixture(self.rows.models(theta), self.window, self.draws, engine=self.engine)
-
-    def held_out(self, level: Level, number: int) -> HeldOut:
-        """Free runs over the stretches that the members of each fold have not seen."""
-        known = (level.name, number)
-        if known not in self._runs:
-            self._runs[known] = self._held_out(level, number)
-        return self._runs[known]
-
-    def _held_out(self, level: Level, number: int) -> HeldOut:
-        errors = []
-        stds = []
-        for group in self._of(level):
-            if group.fold is None:
-                continue
-            mixture = self.mixture(number, self.members(group, number))
-            for whole in group.fold.held_out_records:
-                record = whole[:_STRETCH]
-                y_start = record.y[: self.window]
-                run = mixture.run(record.u, y_start, _SAMPLES, self.seed, quick=True)
-                # A run that is lost is no missing measurement: its error has no limit.
-                errors.append(record.y - np.where(np.isfinite(run.mean), run.mean, np.inf))
-                stds.append(run.std)
-        return HeldOut(errors, stds)
-
-    def candidates(self) -> list[Candidate]:
-        """Every level after every round in which it was trained; one that is not trained, once."""
-        found = []
-        for level in self.levels:
-            mine = np.concatenate([group.restarts for group in self._of(level)])
-            rounds = [
-                number for number, active in enumerate(self.active) if np.isin(mine, active).any()
-            ]
-            for number in rounds if level.trained else [0]:
-                found.append(Candidate(level, number, self.held_out(level, number)))
-        return found
-
-    def steady(self, members: np.ndarray, number: int) -> np.ndarray:
-        """Those that do not run away over the longest record.
-
-        Sub-trajectories and held-out stretches may be shorter than that, so neither the ELBO nor
-        held-out errors need to know.
-        """
-        if not self.records:
-            return members
-        longest = max(self.records, key=len)[:_ROWS]
-        limit = _LOST * np.nanstd(np.concatenate([record.y for record in self.records]), axis=0)
-        y_start = longest.y[: self.window]
-        runs = [
-            self.mixture(number, members[[at]]).run(longest.u, y_start, _FEW, self.seed, quick=True)
-            for at in range(len(members))
-        ]
-        return members[[_stays(longest.y, run.mean, limit) for run in runs]]
+    candidates: list[Candidate]  # the chosen levels
+    # the level that held-out errors preferred, which errs more than the linear model in long runs
+    worse_than_linear: str = ""
 
 
 def best_rounds(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -260,7 +57,8 @@ def choose(trained: Trained) -> Choice:
     of the folds err much, and a mixture of poor models hides that the final ones, which have seen
     all data, are better. A level whose final models have all run away is no candidate, unless those
     of all levels have. Without held-out data: the second of several levels, which stays near its
-    linear start.
+    linear start. A choice that errs more than the linear model in free runs over the whole training
+    records is not taken: then the linear model is.
     """
     entered = best_rounds(trained.candidates())
     members = [trained.steady(trained.final(one.level, one.round), one.round) for one in entered]
@@ -270,10 +68,27 @@ def choose(trained: Trained) -> Choice:
         for one, found in zip(entered, members, strict=True)
     ]
     chosen = as_good(errors, NEAR) or [min(1, len(entered) - 1)]
+    choice = _kept(trained, entered, members, chosen=chosen)
+    linear = [index for index, one in enumerate(entered) if not one.level.trained]
+    if not linear or linear == chosen or not trained.records:
+        return choice
+    plain = _kept(trained, entered, members, chosen=linear)
+    limit = (1.0 + _WORSE) * trained.training_error(plain.mixture)
+    if trained.training_error(choice.mixture) <= limit:
+        return choice
+    return plain._replace(worse_than_linear=choice.level, held_out=choice.held_out | plain.held_out)
+
+
+def _kept(
+    trained: Trained, entered: list[Candidate], members: list[np.ndarray], chosen: list[int]
+) -> Choice:
+    """The mixture of those of the levels that have the numbers `chosen`, and its band.
+
+    `members` has for each level its final models that do not run away.
+    """
     name = "+".join(entered[index].level.name for index in chosen)
     result = mixed([entered[index].held_out for index in chosen])
     scored = [(one.level.name, one.held_out) for one in entered] + [(name, result)]
-    scores = {name: found.scores() for name, found in scored if np.isfinite(found.rmse)}
     kept = [
         Kept(one.round, found if len(found) else trained.final(one.level, one.round))
         for one, found in ((entered[index], members[index]) for index in chosen)
@@ -283,27 +98,19 @@ def choose(trained: Trained) -> Choice:
     outputs = mixture.models.log_output_std.shape[1]
     return Choice(
         level=name,
-        held_out=scores,
+        held_out={name: found.scores() for name, found in scored if np.isfinite(found.rmse)},
         calibration=Calibration.fit(*result) if result.errors else Calibration.none(outputs),
         mixture=mixture,
         members=np.concatenate([part.members for part in ordered]),
         steady=all(len(members[index]) for index in chosen),
+        candidates=[entered[index] for index in chosen],
     )
 
 
-def _stays(y: np.ndarray, run: np.ndarray, limit: np.ndarray) -> bool:
-    """Whether each output's root mean square error is below its limit; one that was never measured
-    says nothing.
-    """
-    # Far away, but so that its square is finite.
-    distance = np.minimum(np.abs(y - np.where(np.isfinite(run), run, np.inf)), 1e100)
-    error = np.where(np.isnan(y), 0.0, distance)
-    return bool(np.all(np.sum(error**2, axis=0) <= limit**2 * np.sum(~np.isnan(y), axis=0)))
-
-
 def _with_equal_weights(levels: Sequence[Kept]) -> list[Kept]:
-    """Members of all levels, the most complex one's best first. A level with fewer members repeats
-    them.
+    """Members of all levels, the most complex one's best first.
+
+    A level with fewer members repeats them.
     """
     most = max(len(part.members) for part in levels)
     return [Kept(part.round, np.resize(part.members, most)) for part in reversed(levels)]

@@ -30,8 +30,9 @@ AnyArray = Array | np.ndarray  # made by NumPy, moved to a device once
 
 
 class RevarbData(NamedTuple):
-    """All records' rows one below the other, and which of them make windows. Arrays `past` etc.
-    hold row numbers.
+    """All records' rows one below the other, and which of them make windows.
+
+    Arrays `past` etc. hold row numbers.
     """
 
     u: Float[AnyArray, "R Du"]
@@ -84,8 +85,9 @@ def usable(records: Sequence[Record], lags: int) -> list[Record]:
 
 
 class Revarb(eqx.Module):
-    """All that is learnt: a GP for each hidden layer and the output layer, and q(x) of each hidden
-    layer's rows.
+    """All that is learnt.
+
+    A GP for each hidden layer and the output layer, and q(x) of each hidden layer's rows.
     """
 
     layers: tuple[CollapsedGP, ...]  # H + 1 of them

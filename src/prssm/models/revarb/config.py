@@ -1,5 +1,6 @@
-"""The options of REVARB. The defaults are those of the PR-SSM paper's benchmark (supplement,
-section A.3).
+"""The options of REVARB.
+
+The defaults are those of the PR-SSM paper's benchmark (supplement, section A.3).
 """
 
 from dataclasses import dataclass

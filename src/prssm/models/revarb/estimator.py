@@ -1,5 +1,6 @@
-"""REVARB (Mattos et al. 2016, Recurrent Gaussian Processes): the estimator. Its mathematics is in
-`bound` and `free_run`.
+"""REVARB (Mattos et al. 2016, Recurrent Gaussian Processes): the estimator.
+
+Its mathematics is in `bound` and `free_run`.
 """
 
 from collections.abc import Mapping
@@ -41,8 +42,9 @@ class RevarbModel:
 
 
 class _NameByLayers:
-    """The name by the number of hidden layers, as in the paper: of a model by its option, of a
-    class by its default.
+    """The name by the number of hidden layers, as in the paper.
+
+    Of a model by its option, of a class by its default.
     """
 
     def __get__(self, model: "REVARB | None", kind: "type[REVARB]") -> str:
@@ -52,8 +54,9 @@ class _NameByLayers:
 
 
 class REVARB(Estimator):
-    """Recurrent GP: hidden autoregressive layers under one output layer, trained on a closed-form
-    variational bound.
+    """Recurrent GP: hidden autoregressive layers under one output layer.
+
+    It is trained on a closed-form variational bound.
 
     A free run infers all layers' first L rows from the first `warmup` samples. It reproduces the
     first L - 1 measured outputs, for which there is no whole window yet, and predicts from row L -
@@ -157,8 +160,9 @@ class REVARB(Estimator):
         )
 
     def _bridged(self, y_start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The first outputs with gaps bridged, and which were measured at all; the others keep
-        their training mean.
+        """The first outputs with gaps bridged, and which were measured at all.
+
+        The others keep their training mean.
         """
         outputs = len(self.model_.usual_mean)
         padded = np.concatenate([y_start, np.full((self.warmup - len(y_start), outputs), np.nan)])

@@ -1,5 +1,6 @@
-"""REVARB's first state from the first samples: a linear map learnt from the training rows' own
-q(x).
+"""REVARB's first state from the first samples.
+
+A linear map learnt from the training rows' own q(x).
 """
 
 from collections.abc import Sequence
@@ -16,8 +17,9 @@ _PENALTIES = 10.0 ** np.arange(-8, 2)  # of the ridge, relative to the number of
 
 @dataclass(frozen=True, eq=False)
 class FirstState:
-    """All windows of the first L rows given the first W outputs and inputs: affine, with a constant
-    covariance.
+    """All windows of the first L rows given the first W outputs and inputs.
+
+    Affine, with a constant covariance.
 
     `usual_mean` and `usual_covariance` are those of the training windows: the start where an output
     was never measured.
@@ -38,8 +40,9 @@ class FirstState:
         lags: int,
         samples: int,
     ) -> Self:
-        """From scaled records and q (H, R, Dy) of their rows. Records shorter than `samples` give
-        no example.
+        """From scaled records and q (H, R, Dy) of their rows.
+
+        Records shorter than `samples` give no example.
         """
         features = []
         states = []
@@ -90,8 +93,9 @@ def _features(y: np.ndarray, u: np.ndarray) -> np.ndarray:
 
 
 def _ridge(x: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients for centred data and the errors' covariance; the penalty has the least
-    generalised cross-validation.
+    """Coefficients for centred data and the errors' covariance.
+
+    The penalty has the least generalised cross-validation.
     """
     spread = np.maximum(x.std(axis=0), 1e-12)
     left, values, right = np.linalg.svd(x / spread, full_matrices=False)

@@ -1,5 +1,6 @@
-"""The free run of REVARB: its state is one Gaussian vector of all hidden layers' windows, each
-newest first.
+"""The free run of REVARB.
+
+Its state is one Gaussian vector of all hidden layers' windows, each newest first.
 
 With moment matching a new row joins the state with its covariance to every row of every layer, so
 that nothing is lost between layers or lags. A layer's GP reads only some places of the state; for
@@ -50,8 +51,10 @@ class Joined(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """A free run: the output of the start's newest row, then for each further row all hidden layers
-    and the output.
+    """A free run, step by step.
+
+    The output of the start's newest row, then for each further row all hidden layers and the
+    output.
     """
 
     start: Joined
@@ -60,8 +63,9 @@ class Steps(NamedTuple):
 
 
 def embed(gps: Sequence[Conditional], lags: int) -> tuple[Conditional, ...]:
-    """Each layer's posterior as a function of the whole state (and, for the first layer, of the
-    known inputs).
+    """Each layer's posterior as a function of the whole state.
+
+    The first layer's also depends on the known inputs.
     """
     hidden = len(gps) - 1
     window = lags * gps[0].weights.shape[0]
@@ -108,8 +112,9 @@ def _at_mean(gps: Conditional, state: State, known: Array) -> Joined:
 
 
 def shift(layer: int, size: int, window: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Matrices of `state = keep state + enter new`: the layer's rows move on by one, the oldest
-    leaves.
+    """Matrices of `state = keep state + enter new`.
+
+    The layer's rows move on by one, the oldest leaves.
     """
     begin = layer * window
     keep = np.eye(size)
@@ -176,8 +181,9 @@ def draw_outputs(
     count: int,
     random: np.random.Generator,
 ) -> np.ndarray:
-    """Measured paths (count, 1 + T, Dy) whose moments are those of the run; `noise_var` has a row
-    for each layer.
+    """Measured paths (count, 1 + T, Dy) whose moments are those of the run.
+
+    `noise_var` has a row for each layer.
 
     The matched moments define a linear Gaussian chain: new values given the state s are N(m + C'
     S^-1 (s - mean), V - C' S^-1 C).

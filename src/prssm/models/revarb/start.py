@@ -1,5 +1,6 @@
-"""Where REVARB's training begins and the box it stays in: the hidden rows start as the measured
-outputs.
+"""Where REVARB's training begins and the box it stays in.
+
+The hidden rows start as the measured outputs.
 """
 
 from collections.abc import Sequence

@@ -15,7 +15,7 @@ from prssm.evaluation.benchmark.plan import Experiment
 from prssm.evaluation.jobs.job_record import OK
 from prssm.evaluation.jobs.results import Results
 from prssm.prediction.plot import MEASURED, PREDICTED
-from prssm.report.fit.figures import QUIET, TEXT, WIDTH, finish
+from prssm.report.fit.figures import QUIET, TEXT, WIDTH, finish, legend_above
 
 START_STEPS = 60  # what the figure of the recognition model shows
 Arrays = Mapping[str, np.ndarray]
@@ -201,15 +201,7 @@ def _finished(figure: Figure, axes: Any) -> Figure:
         (found for ax in axes.flat if (found := ax.get_legend_handles_labels())[0]), ([], [])
     )
     if handles:
-        figure.legend(
-            handles,
-            words,
-            loc="outside upper left",
-            ncols=len(words),
-            frameon=False,
-            fontsize=9,
-            labelcolor=TEXT,
-        )
+        legend_above(figure, handles, words)
     return figure
 
 

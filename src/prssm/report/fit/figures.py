@@ -6,6 +6,7 @@ No global state is touched.
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -42,17 +43,21 @@ def finish(figure: Figure, axes: Sequence[Axes], legend: bool = True) -> Figure:
         ax.set_xlabel("")
     figure.align_ylabels(list(axes))
     if legend:
-        handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(
-            handles,
-            labels,
-            loc="outside upper left",
-            ncols=len(labels),
-            frameon=False,
-            fontsize=9,
-            labelcolor=TEXT,
-        )
+        legend_above(figure, *axes[0].get_legend_handles_labels())
     return figure
+
+
+def legend_above(figure: Figure, handles: Sequence[Artist], words: Sequence[str]) -> None:
+    """One line of words above all panels."""
+    figure.legend(
+        handles,
+        words,
+        loc="outside upper left",
+        ncols=len(words),
+        frameon=False,
+        fontsize=9,
+        labelcolor=TEXT,
+    )
 
 
 def free_run(prediction: Prediction, rows: int | None = None) -> Figure:

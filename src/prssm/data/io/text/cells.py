@@ -49,8 +49,9 @@ _EITHER = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1,234 and 1.234
 
 
 def number(cell: str, decimal: str = ".") -> float | None:
-    """The number in a cell whose decimal mark is '.' or ','; NaN where it says missing, None where
-    it is no number.
+    """The number in a cell whose decimal mark is '.' or ','.
+
+    NaN where it says missing, None where it is no number.
     """
     text = cell.strip()
     word = text.lower()

@@ -131,8 +131,9 @@ def _rows(text: str, mark: str, path: Path) -> tuple[list[list[str]], list[int]]
 
 
 def _without_comments(text: str, squeeze: bool) -> list[str]:
-    """Lines for the csv reader; a comment becomes an empty line, so that line numbers stay those of
-    the editor.
+    """Lines for the csv reader.
+
+    A comment becomes an empty line, so that line numbers stay those of the editor.
     """
     lines = list(io.StringIO(text, newline=None))
     if lines[0].lower().startswith("sep="):
@@ -181,8 +182,9 @@ def _is_number(cell: str) -> bool:
 
 
 def _trailing_mark(rows: list[list[str]]) -> bool:
-    """Every line ends with a separator, as some programs write it: the last cell is always
-    empty.
+    """Every line ends with a separator, as some programs write it.
+
+    The last cell is always empty.
     """
     return len(rows[0]) > 1 and all(not row[-1].strip() for row in rows)
 

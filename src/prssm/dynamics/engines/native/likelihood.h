@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "layout.h"
+#include "sums.h"
 
 namespace prssm {
 
@@ -135,19 +136,6 @@ class Likelihood {
       for (int64_t b = 0; b < B; ++b) sum += static_cast<double>(out[b]);
       g[at_.offset + j] += sum;
     }
-  }
-
-  // In several sums at a time: one would wait for each addition.
-  static double product(const S* a, const S* b, int64_t count) {
-    S sum[8] = {};
-    int64_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-      for (int r = 0; r < 8; ++r) sum[r] += a[i + r] * b[i + r];
-    }
-    for (; i < count; ++i) sum[0] += a[i] * b[i];
-    double total = 0.0;
-    for (const S part : sum) total += static_cast<double>(part);
-    return total;
   }
 
   static constexpr double kLog2Pi = 1.8378770664093454836;

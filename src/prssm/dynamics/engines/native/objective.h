@@ -12,6 +12,7 @@
 #include "layout.h"
 #include "likelihood.h"
 #include "recognition.h"
+#include "sums.h"
 #include "threads.h"
 #include "variants.h"
 
@@ -166,16 +167,7 @@ class Objective {
         for (int64_t b = 0; b < B; ++b) sum += static_cast<double>(from[b]);
         m_g_[d * P + p] = sum;
         for (int64_t q = 0; q <= p; ++q) {
-          const S* noise = draw.function + (d * P + q) * B;
-          S part[8] = {};
-          int64_t b = 0;
-          for (; b + 8 <= B; b += 8) {
-            for (int r = 0; r < 8; ++r) part[r] += from[b + r] * noise[b + r];
-          }
-          for (; b < B; ++b) part[0] += from[b] * noise[b];
-          double total = 0.0;
-          for (const S value : part) total += static_cast<double>(value);
-          V_g_[(d * P + p) * P + q] = total;
+          V_g_[(d * P + p) * P + q] = product(from, draw.function + (d * P + q) * B, B);
         }
       }
     }

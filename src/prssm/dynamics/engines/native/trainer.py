@@ -76,7 +76,7 @@ class _Draws(_Pointers):
 class _Schedule(ctypes.Structure):
     _fields_ = [
         (name, ctypes.c_double)
-        for name in ("iterations", "learning_rate", "final_rate", "warmup", "clip")
+        for name in ("iterations", "learning_rate", "final_rate", "ramp", "clip")
     ]
 
 
@@ -144,7 +144,7 @@ def advance(
     """Train all restarts for as many iterations as there are draws, and give their mean objectives.
 
     The objective is NaN where a restart was lost. `schedule` is (iterations, learning rate, final
-    rate, iterations of the KL's warm-up, largest gradient).
+    rate, iterations until the regulariser has its full weight, largest gradient).
     """
     values = np.zeros(len(moving.theta))
     data, restarts, numbers = _arguments(problem, moving, draws)

@@ -7,16 +7,16 @@
 
 namespace prssm {
 
-// As training.optimise.Schedule: the step size falls along a cosine, the regulariser comes in linearly.
+// As training.schedule.Schedule: the step size falls along a cosine, the regulariser comes in linearly.
 struct Schedule {
-  double iterations, learning_rate, final_rate, warmup, clip;
+  double iterations, learning_rate, final_rate, ramp, clip;
 
   double rate(int64_t iteration) const {
     const double done = static_cast<double>(iteration) / std::max(iterations, 1.0);
     return final_rate + 0.5 * (learning_rate - final_rate) * (1.0 + std::cos(M_PI * done));
   }
   double weight(int64_t iteration) const {
-    return std::min(1.0, (static_cast<double>(iteration) + 1.0) / std::max(warmup, 1.0));
+    return std::min(1.0, (static_cast<double>(iteration) + 1.0) / std::max(ramp, 1.0));
   }
 };
 

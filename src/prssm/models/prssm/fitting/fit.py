@@ -1,5 +1,6 @@
-"""From records to all trained restarts: starts of every level, the race between them, and what is
-known after it.
+"""From records to all trained restarts.
+
+Starts of every level, the race between them, and what is known after it.
 
 In compiled code restarts race in rounds (`training.race`); where JAX trains (odd kernels, many
 devices, streams), all of them run to the end.
@@ -30,7 +31,7 @@ from prssm.models.prssm.fitting.held_out import Fold
 from prssm.models.prssm.fitting.referee import Referee
 from prssm.models.prssm.fitting.trainers import CompiledTrainer
 from prssm.models.prssm.levels import AUTO
-from prssm.models.prssm.selection import Stage, Trained
+from prssm.models.prssm.trained import Stage, Trained
 from prssm.training.feed import Feed
 from prssm.training.log import TrainingLog
 from prssm.training.optimise import PerRestart, optimise_all
@@ -40,9 +41,8 @@ from prssm.training.session import Session
 
 # ELBO for each recorded step by which a member of the mixture may be worse than the best.
 _MARGIN = 0.1
-# Steps from which on a second round has longer sub-trajectories, and there is a third one.
+# Steps from which on a second round has longer sub-trajectories.
 _SOME = 1000
-_MANY = 4000
 _TIMES = 4  # the shortest record has at least so many times a sub-trajectory's rows
 
 
@@ -130,8 +130,10 @@ class Fitting:
         return log
 
     def rounds(self) -> list[Round]:
-        """One round for one level. Where levels compete, a short one for all of them, then longer
-        ones for the best, with longer sub-trajectories where the data allow.
+        """One round for one level.
+
+        Where levels compete, a short one for all of them, then longer ones for the best, with
+        longer sub-trajectories where the data allow.
         """
         whole = schedule_of(self.config, self.cut.steps)
         trainer = self._trainer(self.cut)
@@ -139,27 +141,20 @@ class Fitting:
         share = self.config.first_round
         if not competing or share >= 1.0:
             return [Round(trainer, whole)]
-        second, *third = [self._trainer(cut) for cut in self._later_cuts()]
-        rounds = [
+        second = self._trainer(self._later_cut())
+        return [
             Round(trainer, whole, end=share),
             Round(second, whole, begin=share, fresh=False),
         ]
-        slow = self.config.last_rate * whole.learning_rate
-        last = whole._replace(iterations=whole.iterations // 4, learning_rate=slow, ramp=0)
-        return rounds + [Round(one, last) for one in third]
 
-    def _later_cuts(self) -> list[Windows]:
-        """The windows of the second round and, of long data, of a third one."""
-        cuts = [self.cut]
-        if not self.config.grow:
-            return cuts
-        for factor, steps in ((2, _SOME), (4, _MANY)):
-            horizon = factor * self.cut.horizon
-            if self.cut.steps >= steps and min(map(len, self.records)) >= _TIMES * horizon:
-                longer = sliding(self.records, horizon)
-                if all(self._shown(longer).values()):
-                    cuts = [longer] if factor == 2 else [*cuts, longer]
-        return cuts
+    def _later_cut(self) -> Windows:
+        """The windows of the second round: longer ones where there are data enough."""
+        horizon = 2 * self.cut.horizon
+        enough = min(map(len, self.records), default=0) >= _TIMES * horizon
+        if not self.config.grow or self.cut.steps < _SOME or not enough:
+            return self.cut
+        longer = sliding(self.records, horizon)
+        return longer if all(self._shown(longer).values()) else self.cut
 
     def _trainer(self, cut: Windows) -> CompiledTrainer:
         shown = {key: part for key, part in self._shown(cut).items() if part is not None}

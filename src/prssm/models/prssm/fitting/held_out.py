@@ -1,5 +1,6 @@
-"""Stretches of the training data that some restarts are not shown: their errors there calibrate the
-band of all.
+"""Stretches of the training data that some restarts are not shown.
+
+Their errors there calibrate the band of all.
 """
 
 from collections.abc import Sequence
@@ -46,8 +47,9 @@ class Fold:
 
 
 def folds_of(cut: Windows, records: Sequence[Record], count: int, window: int) -> list[Fold]:
-    """Every part of the data held out once, in `count` parts or in fewer where they would be too
-    short to be worth it.
+    """Every part of the data held out once.
+
+    In `count` parts, or in fewer where they would be too short to be worth it.
 
     None where `count` is 0 or the data are too short to spare anything.
     """
@@ -59,8 +61,9 @@ def folds_of(cut: Windows, records: Sequence[Record], count: int, window: int) -
 def _shown(
     cut: Windows, records: Sequence[Record], held_out: Sequence[Stretch], window: int
 ) -> Shown | None:
-    """Rows that are not held out, and as many window starts as there were (some twice, so that
-    shapes stay the same).
+    """Rows that are not held out, and as many window starts as there were.
+
+    Some are there twice, so that shapes stay the same.
 
     A window's first samples must be shown, since the first state is recognised from them.
     """

@@ -1,11 +1,13 @@
-"""Who goes on in the race of PR-SSM's restarts: levels by their held-out errors, restarts by their
-ELBO.
+"""Who goes on in the race of PR-SSM's restarts.
+
+Levels by their held-out errors, restarts by their ELBO.
 """
 
 import numpy as np
 
 from prssm.models.prssm.fitting.groups import Group
-from prssm.models.prssm.selection import Candidate, Stage, Trained, best_rounds
+from prssm.models.prssm.selection import best_rounds
+from prssm.models.prssm.trained import Candidate, Stage, Trained
 from prssm.training.race import Standing
 
 # A level goes on while its held-out error is within this of the best, relative to it.
@@ -31,8 +33,9 @@ class Referee:
         self.racers = racers
 
     def follow(self, standing: Standing) -> None:
-        """Take in the rounds that are new; restarts of levels that are not trained stay as they
-        are.
+        """Take in the rounds that are new.
+
+        Restarts of levels that are not trained stay as they are.
         """
         start = self.trained.stages[0]
         for number in range(len(self.trained.stages) - 1, len(standing.theta)):

@@ -40,8 +40,9 @@ def check_options(config: PRSSMConfig) -> None:
 
 
 class StreamWindows:
-    """Draws the windows that training in memory would draw with the same key, and reads only
-    them.
+    """Draws the windows that training in memory would draw with the same key.
+
+    Only they are read.
     """
 
     def __init__(self, stream: Stream, scaler: Scaler, batch: int, horizon: int) -> None:
@@ -91,8 +92,9 @@ class StreamWindows:
         )
 
     def _read(self, windows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Inputs, outputs and bridged outputs of a mini-batch. Gaps are bridged within a window: no
-        more of it is read.
+        """Inputs, outputs and bridged outputs of a mini-batch.
+
+        Gaps are bridged within a window: no more of it is read.
         """
         begins = self.stream.window_rows(windows, self.horizon)
         records = [
@@ -108,8 +110,9 @@ class StreamWindows:
 
 @partial(jax.jit, static_argnames=("count", "batch"))
 def _indices(key: Any, first: int, count: int, batch: int) -> jax.Array:
-    """Which windows the iterations of a chunk train on: as `Objective` draws them from the same
-    keys.
+    """Which windows the iterations of a chunk train on.
+
+    As `Objective` draws them from the same keys.
     """
 
     def one(iteration: jax.Array) -> jax.Array:

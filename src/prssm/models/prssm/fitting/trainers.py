@@ -1,5 +1,6 @@
-"""PR-SSM's restarts in the race: what each is shown of the data, and the compiled code that trains
-them.
+"""PR-SSM's restarts in the race.
+
+What each is shown of the data, and the compiled code that trains them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,8 +38,9 @@ class CompiledTrainer:
         window: int,
         shown: Mapping[int, Shown],
     ) -> None:
-        """`window`: first samples that the recognition model reads; 0 without one. `shown` has what
-        each fold, by its id, shows of the windows.
+        """`window`: first samples that the recognition model reads; 0 without one.
+
+        `shown` has what each fold, by its id, shows of the windows.
         """
         self.rows = Rows.of(starts)
         self.seed = config.seed

@@ -28,8 +28,9 @@ _PIECE = 2000
 def spread_out(
     records: Sequence[Record], most: int = _MOST_ROWS, piece: int = _PIECE
 ) -> list[Record]:
-    """The same records where they have at most so many rows in all, else pieces of them, evenly
-    spread over the data.
+    """The same records where they have at most so many rows in all, else pieces of them.
+
+    The pieces are evenly spread over the data.
 
     A few thousand rows tell the few parameters of a linear model; more would take longer than all
     of the training.
@@ -59,8 +60,9 @@ class Limits(NamedTuple):
     def choose(
         cls, records: Sequence[Record], latent_dim: int, window: int, order: int | None = None
     ) -> tuple[Self, ...]:
-        """The best on held-out stretches, then others that are nearly as good: together they err
-        less than any alone.
+        """The best on held-out stretches, then others that are nearly as good.
+
+        Together they err less than any alone.
 
         The order, where none is given, is at most `latent_dim`.
         """
@@ -77,8 +79,9 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinearStart:
-    """x' = weight [x; u] + bias with an emission, a map from the first samples to the first state,
-    and the places visited.
+    """x' = weight [x; u] + bias with an emission.
+
+    Also a map from the first samples to the first state, and the places visited.
 
     States beyond the order of the linear model are filters of the inputs that nothing reads yet;
     see `with_spare_states`.
@@ -100,8 +103,10 @@ class LinearStart:
     def fit(
         cls, records: Sequence[Record], limits: Limits, window: int, near: Self | None = None
     ) -> Self:
-        """The best linear model of some records. The model `near`, of more records and the same
-        order, is where to start: then few other starts are tried.
+        """The best linear model of some records.
+
+        The model `near`, of more records and the same order, is where to start: then few other
+        starts are tried.
         """
         system = Identification(records).best(
             limits.order,
@@ -114,8 +119,9 @@ class LinearStart:
 
     @classmethod
     def random_walk(cls, latent_dim: int, input_dim: int, output_dim: int, window: int) -> Self:
-        """The state stays where it is; its first entries are the outputs, and begin at the first
-        measurements.
+        """The state stays where it is.
+
+        Its first entries are the outputs, and begin at the first measurements.
 
         The others begin at random functions of the first samples: if all began at zero, training
         would find a use for them far less often (one in eight restarts on Drives, against five).
@@ -170,6 +176,7 @@ class LinearStart:
 
     def with_spare_states(self, latent_dim: int, rng: np.random.Generator) -> Self:
         """More states: random filters of the inputs, of unit variance where these are white.
+
         Nothing reads them yet.
 
         A state that is zero and that nothing reads would never learn anything, since both of its
@@ -200,8 +207,9 @@ class LinearStart:
         )
 
     def places(self, count: int, reach: float, rng: np.random.Generator) -> np.ndarray:
-        """Places of inducing points (count, Dx + Du) where states and inputs go: spread out
-        (k-means++) and jittered.
+        """Places of inducing points (count, Dx + Du) where states and inputs go.
+
+        They are spread out (k-means++) and jittered.
 
         Where it is not known where they go: uniform within `reach`.
         """

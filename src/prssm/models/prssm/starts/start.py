@@ -1,5 +1,6 @@
-"""Where PR-SSM's training starts: the paper's random walk, or a linear model of the data around
-which the GP learns.
+"""Where PR-SSM's training starts.
+
+The paper's random walk, or a linear model of the data around which the GP learns.
 """
 
 from collections.abc import Sequence
@@ -33,9 +34,10 @@ class Starts:
     def __init__(
         self, config: ResolvedConfig, records: Sequence[Record], of_all: "Starts | None" = None
     ) -> None:
-        """`of_all`: the starts on all records, of which `records` are a part. They decide how
-        complex a linear model may be for both: choosing anew for every part would take longer than
-        the training.
+        """`of_all`: the starts on all records, of which `records` are a part.
+
+        They decide how complex a linear model may be for both: choosing anew for every part would
+        take longer than the training.
         """
         self.config = config
         self.records = spread_out(records)
@@ -60,6 +62,13 @@ class Starts:
         states = max(config.latent_dim, limits[0].order)
         found = Starts(config.replace(latent_dim=states), self.records)
         found.limits = tuple(one for one in limits if one.order <= states)
+        return found
+
+    def with_config(self, config: ResolvedConfig) -> "Starts":
+        """The same linear models with other options, such as more states."""
+        found = Starts(config, self.records, self.of_all)
+        found.limits = self.limits
+        found.linear = self.linear
         return found
 
     @cached_property
@@ -88,8 +97,9 @@ class Starts:
     def linear_model(
         self, restart: int, rng: np.random.Generator, with_gp: bool = True
     ) -> StateSpaceModel:
-        """A linear model of the data, restart by restart of another order, with or without a GP on
-        top.
+        """A linear model of the data, with or without a GP on top.
+
+        Its order changes from restart to restart.
         """
         config = self.config
         if not with_gp:
@@ -111,8 +121,9 @@ def stacked(trees: Sequence[Any]) -> Any:
 def random_model(
     config: ResolvedConfig, input_dim: int, output_dim: int, rng: np.random.Generator
 ) -> StateSpaceModel:
-    """Random start as in the paper's table: a random walk whose transition is nearly the
-    identity.
+    """Random start as in the paper's table.
+
+    A random walk whose transition is nearly the identity.
     """
     dx = config.latent_dim
     din = config.latent_dim + input_dim

@@ -21,8 +21,9 @@ class MixtureStepper:
         self.stride = stride
 
     def start(self, u: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The members' states at the first of some samples in physical units, u (L, Du) and y
-        (L, Dy), NaN where not measured.
+        """The members' states at the first of some samples in physical units.
+
+        They are u (L, Du) and y (L, Dy), NaN where not measured.
         """
         return np.concatenate([member.start(u, y) for member in self.members])
 

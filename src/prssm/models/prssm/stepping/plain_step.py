@@ -1,5 +1,6 @@
-"""One step of the transition and the emission in NumPy, all that no state changes worked out
-beforehand.
+"""One step of the transition and the emission in NumPy.
+
+All that no state changes is worked out beforehand.
 
 For one state a call of compiled JAX code costs more than the arithmetic in it. With log k = G [1;
 xu; xu^2] for the squared-exponential kernel, and F = [m'W; W; V'W] for each latent dimension, a

@@ -1,5 +1,6 @@
-"""One step at a time, for a controller that asks many times: factored once, then some microseconds
-a call.
+"""One step at a time, for a controller that asks many times.
+
+Factored once, then some microseconds a call.
 """
 
 from collections.abc import Callable
@@ -66,8 +67,9 @@ class Stepper:
         return self._dims[0]
 
     def start(self, u: np.ndarray, y: np.ndarray) -> Float[Array, " Dx"]:
-        """The state at the first of some samples in physical units, u (L, Du) and y (L, Dy), NaN
-        where not measured.
+        """The state at the first of some samples in physical units.
+
+        They are u (L, Du) and y (L, Dy), NaN where not measured.
 
         At least as many as a simulation starts from; later ones are not read. Step through them to
         arrive at the present.
@@ -111,8 +113,9 @@ class Stepper:
 
 
 def _compiled(dynamics: Dynamics, emission: Emission) -> Callable[[Array, Array], Stepped]:
-    """The step by JAX, for any kernel, prior mean and emission; it compiles anew for another number
-    of states.
+    """The step by JAX, for any kernel, prior mean and emission.
+
+    It compiles anew for another number of states.
     """
 
     @jax.jit

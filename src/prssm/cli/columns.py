@@ -1,24 +1,22 @@
-"""The words with which every command is told how to read a file."""
+"""Which columns of a file are meant: words that most commands share."""
 
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-# words of `ColumnSettings` that are said as they are
-PLAIN = ("time", "dt", "gaps", "sort", "duplicates", "resample", "time_unit", "decimal", "query")
-
 
 @dataclass(frozen=True, kw_only=True)
-class ReadingWords:
-    """Which columns of a file are meant, and what is done with its time stamps."""
+class ColumnWords:
+    """The columns of a file. A command takes it as a parameter that is named "*"."""
 
     inputs: Annotated[
         list[str] | None,
         Parameter(
             name=["--inputs", "-u"],
             negative="",
-            help="Input columns: a,b or repeated. Default: the model's, or u, u1, u2, ...",
+            help="Input columns: a,b or repeated. Default: u, or u1, u2, ...; with a saved model, "
+            "its own.",
         ),
     ] = None
     outputs: Annotated[
@@ -26,16 +24,32 @@ class ReadingWords:
         Parameter(
             name=["--outputs", "-y"],
             negative="",
-            help="Output columns: a,b or repeated. Default: the model's, or y, y1, y2, ...",
+            help="Output columns: a,b or repeated. Default: y, or y1, y2, ...; with a saved model, "
+            "its own.",
         ),
     ] = None
     time: Annotated[
-        str | None,
-        Parameter(help="Column of time stamps: seconds, dates, clock times, Unix time, ..."),
+        str | None, Parameter(help="Column of time stamps: seconds, dates, clock times, ...")
     ] = None
     dt: Annotated[
         float | None, Parameter(help="Seconds between rows, where there is no time column.")
     ] = None
+
+    def chosen(self) -> dict[str, Any]:
+        """What was said, as keywords of `ColumnSettings`."""
+        values = {name: getattr(self, name) for name in self._names()}
+        told = {name: value for name, value in values.items() if value is not None}
+        return told | {name: tuple(told[name]) for name in ("inputs", "outputs") if name in told}
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        return [field.name for field in fields(ColumnWords)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingWords(ColumnWords):
+    """The columns of a file, and what is done with its time stamps."""
+
     gaps: Annotated[
         str | None,
         Parameter(
@@ -74,16 +88,6 @@ class ReadingWords:
     ] = None
     query: Annotated[str | None, Parameter(help="Rows of a data base, in SQL.")] = None
 
-
-def column_words(words: Any) -> dict[str, Any]:
-    """What was said of these, as keywords of `ColumnSettings`."""
-    said = {name: getattr(words, name) for name in PLAIN}
-    said = {name: value for name, value in said.items() if value is not None}
-    for name in ("inputs", "outputs"):
-        listed = getattr(words, name)
-        if listed is not None:
-            said[name] = tuple(listed)
-    return said
-
-
-READING_WORDS = tuple(field.name for field in fields(ReadingWords))
+    @classmethod
+    def _names(cls) -> list[str]:
+        return [field.name for field in fields(ReadingWords)]
