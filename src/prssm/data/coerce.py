@@ -13,7 +13,7 @@ from prssm.data.frames import from_frame, is_frame, with_outputs
 from prssm.data.record import Record
 from prssm.foundation.errors import DataError
 
-LEAST_TRAINING_ROWS = 10
+LEAST_TRAINING_ROWS = 8
 
 
 def as_records(
