@@ -110,7 +110,7 @@ def _keep_best(settings: SearchSettings, found: Found, loaded: Loaded, quiet: bo
     from prssm.evaluation.tasks import search as task
 
     try:
-        return task.keep_best(settings, found, loaded, progress=wants_progress(quiet))
+        return task.keep_best(settings, found, loaded, progress=not quiet)
     except TrainingInterrupted as error:
         raise TrainingInterrupted(f"{error}; the same command does") from error
 
