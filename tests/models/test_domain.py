@@ -34,8 +34,8 @@ def test_inputs_outside_the_training_range_are_said_and_marked(model) -> None:
     assert len(said) == 1
     low, high = model.domain_.input_range[:, 0]
     expected = far.u[:, 0] > high + 0.1 * (high - low)
-    np.testing.assert_array_equal(run.outside, expected)
-    np.testing.assert_array_equal(run.to_columns()["outside_training"], expected)
+    np.testing.assert_array_equal(run.inputs_outside, expected)
+    np.testing.assert_array_equal(run.to_columns()["inputs_outside"], expected)
     assert f"{expected.sum()} of 80 rows" in run.cautions[0]
 
 
@@ -43,7 +43,7 @@ def test_inputs_outside_the_training_range_are_said_and_marked(model) -> None:
 def test_a_run_inside_the_range_says_nothing(model) -> None:
     run = model.simulate(system(seed=1))
     assert run.cautions == ()
-    assert not run.outside.any()
+    assert not run.inputs_outside.any()
 
 
 def test_another_sampling_time_is_refused_and_a_near_one_is_said(model) -> None:
@@ -106,7 +106,7 @@ def test_simulate_needs_no_telling_and_gives_the_stamps_back(capsys) -> None:
     frame = polars.read_csv("p.csv")
     assert frame.columns[0] == "when"
     assert frame["when"].to_list() == polars.read_csv("log.csv")["when"].to_list()
-    assert frame["outside_training"].sum() == 0
+    assert frame["inputs_outside"].sum() == 0
 
 
 @pytest.mark.usefixtures("fitted")
@@ -116,7 +116,7 @@ def test_the_terminal_says_what_to_distrust(capsys) -> None:
     told = capsys.readouterr().err
     assert told.startswith("prssm: caution: far.csv: input 'valve' reaches 1.9")
     assert told.count("\n") == 1
-    assert polars.read_csv("p.csv")["outside_training"].sum() > 10
+    assert polars.read_csv("p.csv")["inputs_outside"].sum() > 10
     write_log("fast.csv", step=0.1)
     assert main(["score", "m.prssm", "fast.csv"]) == 2
     assert "sampled every 0.1 s, but the model was trained on 1 s" in capsys.readouterr().err

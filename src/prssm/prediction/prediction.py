@@ -22,7 +22,8 @@ class Prediction:
     `samples` (S, T, Dy) are drawn measurements whose moments are `mean` and `std`, where a method
     draws them. The latent states (T, Dx) are in the model's own units. `measured` is what was
     recorded, for plots and scores; its first `warmup` rows are all that the simulation has seen of
-    it. `cautions` are what the run must be distrusted for, one line each; `outside` (T,) marks rows
+    it. `cautions` are what the run must be distrusted for, one line each;
+    `inputs_outside` (T,) marks rows
     whose inputs are beyond what training saw.
     """
 
@@ -38,7 +39,7 @@ class Prediction:
     input_names: tuple[str, ...] = ()
     output_names: tuple[str, ...] = ("y",)
     name: str = "record"
-    outside: np.ndarray | None = None
+    inputs_outside: np.ndarray | None = None
     cautions: tuple[str, ...] = ()
     stamps: Stamps | None = None  # the time column of the data, as it came
     library: str = ""  # the package of the data frame that the data were, if any
@@ -61,7 +62,7 @@ class Prediction:
     def to_columns(self) -> dict[str, np.ndarray]:
         """Named columns for a CSV or Parquet file: time, inputs, measured, mean, std, limits.
 
-        The time stamps are those of the data, as they came. `outside_training` is 1 where an input
+        The time stamps are those of the data, as they came. `inputs_outside` is 1 where an input
         is beyond what training saw.
         """
         columns: dict[str, np.ndarray] = {"time" if self.dt else "step": self.time}
@@ -79,8 +80,8 @@ class Prediction:
                 f"{name}_lower95": lower[:, i],
                 f"{name}_upper95": upper[:, i],
             }
-        if self.outside is not None:
-            columns["outside_training"] = self.outside.astype(np.int64)
+        if self.inputs_outside is not None:
+            columns["inputs_outside"] = self.inputs_outside.astype(np.int64)
         return columns
 
     def to_frame(self) -> Any:

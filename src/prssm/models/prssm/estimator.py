@@ -39,6 +39,8 @@ _RUNS_AWAY = (
     "training sees no more than one horizon at a time"
 )
 
+KEPT_VALUES = 5_000_000  # drawn values of a run that are kept where nobody asked for samples
+
 
 class PRSSM(Estimator):
     """Probabilistic recurrent state-space model.
@@ -182,10 +184,13 @@ class PRSSM(Estimator):
         count = self.config.simulation_samples if samples is None else samples
         if count < 2:
             raise OptionError(f"samples: expected at least 2 trajectories, got {count}")
-        run = self.mixture_.run(u, y_start, count, seed)
-        assert run.samples is not None
-        samples_y = self.calibration_.samples(run.samples, run.mean)
-        return replace(run, std=self.calibration_.std(run.std), samples=samples_y)
+        # drawn trajectories of a long run are kept only for who asks for them
+        few = len(u) * y_start.shape[1] * count <= KEPT_VALUES
+        run = self.mixture_.run(u, y_start, count, seed, keep=samples is not None or few)
+        drawn = run.samples
+        if drawn is not None:
+            drawn = self.calibration_.samples(drawn, run.mean)
+        return replace(run, std=self.calibration_.std(run.std), samples=drawn)
 
     def stepper(self, *, best: bool = False) -> Stepper | MixtureStepper:
         """One step at a time, for a controller: some microseconds a step of each member's mean.

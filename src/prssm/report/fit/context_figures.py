@@ -20,11 +20,11 @@ def inputs(prediction: Prediction) -> Figure:
     figure, axes = panels(count, 1.3)
     for i, ax in enumerate(axes):
         ax.plot(prediction.time, prediction.inputs[:, i], color=MEASURED, lw=1.0, label="input")
-        if prediction.outside is not None and prediction.outside.any():
+        if prediction.inputs_outside is not None and prediction.inputs_outside.any():
             ax.fill_between(
                 prediction.time,
                 *ax.get_ylim(),
-                where=prediction.outside,
+                where=prediction.inputs_outside,
                 color="#b3261e",
                 alpha=0.15,
                 lw=0,

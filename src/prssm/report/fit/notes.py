@@ -68,7 +68,7 @@ def _about_data(run: Run) -> list[Note]:
 
 def _outside(run: Run) -> float:
     """The share of rows whose inputs are beyond what training saw."""
-    marked = [p.outside for p in run.predictions if p.outside is not None]
+    marked = [p.inputs_outside for p in run.predictions if p.inputs_outside is not None]
     return float(np.concatenate(marked).mean()) if marked else 0.0
 
 

@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -130,22 +130,17 @@ def _rows(text: str, mark: str, path: Path) -> tuple[list[list[str]], list[int]]
     return rows, lines
 
 
-def _without_comments(text: str, squeeze: bool) -> list[str]:
+def _without_comments(text: str, squeeze: bool) -> Iterator[str]:
     """Lines for the csv reader.
 
     A comment becomes an empty line, so that line numbers stay those of the editor.
     """
-    lines = list(io.StringIO(text, newline=None))
-    if lines[0].lower().startswith("sep="):
-        lines[0] = "\n"
-    return [
-        "\n"
-        if line.lstrip().startswith(COMMENT)
-        else f"{' '.join(line.split())}\n"
-        if squeeze
-        else line
-        for line in lines
-    ]
+    for number, line in enumerate(io.StringIO(text, newline=None)):
+        is_mark = number == 0 and line.lower().startswith("sep=")
+        if is_mark or line.lstrip().startswith(COMMENT):
+            yield "\n"
+        else:
+            yield f"{' '.join(line.split())}\n" if squeeze else line
 
 
 def _table(
