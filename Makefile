@@ -5,13 +5,18 @@ WORKERS ?= 2
 # A change of any of these needs a new installation: it compiles the native engine.
 BUILT_FROM := pyproject.toml hatch_build.py $(wildcard src/prssm/dynamics/engines/native/*.h src/prssm/dynamics/engines/native/*.cc) src/prssm/dynamics/engines/native/build.py
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint hunt clean
 
 demo: .venv/installed
 	$(BIN)/prssm demo
 
 test: .venv/installed-dev lint
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope
+
+# Minutes; for hours: make hunt HUNT="--cases 100000 --count 1000"
+HUNT ?= --cases 2000 --count 30
+hunt: .venv/installed-dev
+	PYTHONPATH=tests $(BIN)/python -W ignore -m hunt all $(HUNT)
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check src tests benchmarks studies

@@ -1,7 +1,7 @@
 r"""The default preset on many kinds of systems: where would a user be let down?
 
     python studies/kinds.py --out runs/kinds
-    python studies/kinds.py --out runs/kinds --docs docs/accuracy.md
+    python studies/kinds.py --out runs/kinds --docs docs/studies/accuracy.md
     python studies/kinds.py --tasks oscillator sandwich hysteresis \
         --free p10 p20 p40 p10long p20long
 

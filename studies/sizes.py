@@ -13,6 +13,7 @@ magnet. Errors are in units of the noise where there is any. Recorded rows are n
 import argparse
 import time
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -191,7 +192,7 @@ def study(name: str, variant: str, seed: int = 0) -> dict:
         begun = time.perf_counter()
         model.fit(train)
         took = time.perf_counter() - begun
-        score = model.score(fresh)
+        score = model.evaluate(fresh)
         row[label] = {
             "rmse": score["rmse"],
             "inside": score["coverage_2sigma"],
@@ -228,9 +229,16 @@ def main() -> None:
     parser.add_argument("--variants", nargs="+", default=["now"], choices=list(VARIANTS))
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("runs/sizes"))
-    parser.add_argument("--report-only", action="store_true")
+    parser.add_argument("--report-only", action="store_true", help="run nothing")
     options = parser.parse_args()
-    raise SystemExit(options)
+    from prssm.evaluation.jobs.results import Results
+
+    results = Results(options.out, "sizes.jsonl")
+    if not options.report_only:
+        for variant, name, seed in product(options.variants, options.tasks, range(options.seeds)):
+            row = results.once(study, name, variant, seed)
+            print(name, variant, seed, row["prssm"]["rmse"], flush=True)
+    print(report(list(results.records.values())))
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ except (prssm.PrssmError, prssm.TrainingInterrupted):
     pass
 stream: prssm.Stream = prssm.convert("log.csv", "folder", inputs="u")
 best = prssm.search(logs, {"seed": "0..3"}, method="constant", folds=2).best["options"]
+print(prssm.export(again, to="c", out="folder", samples=0).name)
 train, test = prssm.datasets.load("drives", folder=None)
 print(prssm.__version__, issubclass(prssm.PrssmWarning, UserWarning))
 """

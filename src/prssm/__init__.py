@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from prssm.data.stream.convert import convert
     from prssm.data.stream.stream import Stream
     from prssm.evaluation.search.search import search
+    from prssm.export.targets import export
     from prssm.foundation.errors import (
         DataError,
         MissingExtraError,
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
         PrssmWarning,
         TrainingError,
         TrainingInterrupted,
+        WriteError,
     )
+    from prssm.inference.observer import Observer
     from prssm.models.constant import Constant
     from prssm.models.files import load
     from prssm.models.linear_ssm import LinearSSM
@@ -42,7 +45,9 @@ if TYPE_CHECKING:
     from prssm.models.prssm.estimator import PRSSM
     from prssm.models.revarb.estimator import REVARB
     from prssm.models.ssgpssm.estimator import SSGPSSM
+    from prssm.prediction.estimate import Estimate
     from prssm.prediction.prediction import Prediction
+    from prssm.prediction.residuals import Residuals
 
 __all__ = [
     "GPNARX",
@@ -53,23 +58,28 @@ __all__ = [
     "SSGPSSM",
     "Constant",
     "DataError",
+    "Estimate",
     "LinearSSM",
     "MissingExtraError",
     "ModelFileError",
     "NotFittedError",
+    "Observer",
     "OptionError",
     "Prediction",
     "ProcessError",
     "PrssmError",
     "PrssmWarning",
     "Record",
+    "Residuals",
     "Stream",
     "TimeSplit",
     "TrainingError",
     "TrainingInterrupted",
+    "WriteError",
     "__version__",
     "convert",
     "datasets",
+    "export",
     "load",
     "read",
     "search",
@@ -80,6 +90,7 @@ _ERRORS = "prssm.foundation.errors"
 _HOMES = {
     "Constant": "prssm.models.constant",
     "DataError": _ERRORS,
+    "Estimate": "prssm.prediction.estimate",
     "GPNARX": "prssm.models.narx.gp_narx",
     "LinearSSM": "prssm.models.linear_ssm",
     "MSGP": "prssm.models.narx.msgp",
@@ -87,6 +98,7 @@ _HOMES = {
     "ModelFileError": _ERRORS,
     "NIGP": "prssm.models.narx.nigp",
     "NotFittedError": _ERRORS,
+    "Observer": "prssm.inference.observer",
     "OptionError": _ERRORS,
     "PRSSM": "prssm.models.prssm.estimator",
     "Prediction": "prssm.prediction.prediction",
@@ -95,13 +107,16 @@ _HOMES = {
     "PrssmWarning": _ERRORS,
     "REVARB": "prssm.models.revarb.estimator",
     "Record": "prssm.data.record",
+    "Residuals": "prssm.prediction.residuals",
     "SSGPSSM": "prssm.models.ssgpssm.estimator",
     "Stream": "prssm.data.stream.stream",
     "TimeSplit": "prssm.data.splits",
     "TrainingError": _ERRORS,
     "TrainingInterrupted": _ERRORS,
+    "WriteError": _ERRORS,
     "convert": "prssm.data.stream.convert",
     "datasets": "prssm.data.sets.catalogue",
+    "export": "prssm.export.targets",
     "load": "prssm.models.files",
     "read": "prssm.data.io.files",
     "search": "prssm.evaluation.search.search",

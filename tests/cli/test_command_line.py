@@ -17,6 +17,7 @@ COMMANDS = (
     "search",
     "simulate",
     "score",
+    "export",
     "datasets",
     "methods",
     "benchmark",

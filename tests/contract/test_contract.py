@@ -163,6 +163,44 @@ def test_inputs_alone_and_missing_outputs_can_be_simulated(fitted):
         assert np.isfinite(fitted.simulate(data).mean).all()
 
 
+def test_predictions_ahead_take_measurements_in(fitted):
+    record = record_of(ROWS, seed=1)
+    near = fitted.predict(record, horizon=1)
+    far = fitted.predict(record, horizon=5)
+    assert near.mean.shape == near.std.shape == (ROWS, 2)
+    assert (near.std > 0).all()
+    assert (far.std > 0).all()
+    later = np.array(record.y)
+    later[40:] += 1.0
+    told = prssm.Record(record.u, later, 0.1)
+    for horizon, run in ((1, near), (5, far)):
+        again = fitted.predict(told, horizon=horizon)
+        np.testing.assert_array_equal(again.mean[: 40 + horizon], run.mean[: 40 + horizon])
+        if fitted.name != "constant":
+            assert (again.mean[40 + horizon] != run.mean[40 + horizon]).all()
+    np.testing.assert_array_equal(fitted.predict(record), fitted.simulate(record).mean)
+
+
+def test_an_observer_knows_what_the_filter_knows(fitted):
+    record = record_of(ROWS, seed=1)
+    holes = np.array(record.y)
+    holes[[0, 20, 21]] = np.nan
+    holes[30, 0] = np.nan
+    found = fitted.filter(prssm.Record(record.u, holes, 0.1))
+    observer = fitted.observer()
+    for row in range(ROWS):
+        observer.update(record.u[row], None if row == 20 else holes[row])
+    np.testing.assert_allclose(observer.output.mean, found.mean[-1], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(observer.output.std, found.std[-1], rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(observer.innovation.value, found.innovation[-1], rtol=1e-6)
+    np.testing.assert_allclose(observer.log_likelihood, found.log_likelihood, rtol=1e-6)
+    ahead = observer.forecast(np.zeros((3, 2)))
+    assert ahead.mean.shape == (3, 2)
+    assert np.isfinite(ahead.std).all()
+    assert np.isfinite(fitted.smooth(record).std).all()
+    assert fitted.residuals(record, lags=5).autocorrelation.shape == (5, 2)
+
+
 def test_wrong_columns_are_refused(fitted):
     with pytest.raises(DataError, match="1 inputs, but the model was trained with 2"):
         fitted.simulate(system(ROWS, inputs=1, outputs=2))
@@ -208,6 +246,9 @@ def test_any_number_of_inputs(name, inputs):
     run = model.simulate(system(ROWS, inputs, seed=2))
     assert run.mean.shape == (ROWS, 1)
     assert np.isfinite(run.mean).all()
+    ahead = model.predict(system(ROWS, inputs, seed=2), horizon=2)
+    assert np.isfinite(ahead.mean).all()
+    assert (ahead.std > 0).all()
     assert np.isfinite(run.std).all()
 
 

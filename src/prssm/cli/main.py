@@ -7,26 +7,35 @@ stopped by SIGTERM.
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cyclopts import App, CycloptsError
 
 from prssm.cli import compiled_code
 from prssm.cli.commands.benchmark import benchmark
 from prssm.cli.commands.convert import convert
-from prssm.cli.commands.datasets import datasets
 from prssm.cli.commands.demo import demo
+from prssm.cli.commands.export import export
+from prssm.cli.commands.facts.datasets import datasets
+from prssm.cli.commands.facts.info import info
+from prssm.cli.commands.facts.methods import methods
+from prssm.cli.commands.facts.show import show
+from prssm.cli.commands.filter import filter_
 from prssm.cli.commands.fit import fit
-from prssm.cli.commands.info import info
-from prssm.cli.commands.methods import methods
+from prssm.cli.commands.predict import predict
 from prssm.cli.commands.saved_models import compare, report
 from prssm.cli.commands.score import score
 from prssm.cli.commands.search import search
-from prssm.cli.commands.show import show
 from prssm.cli.commands.simulate import simulate
-from prssm.cli.signals import SIGTERM_CODE, sigterm_interrupts, terminated
+from prssm.cli.signals import (
+    SIGTERM_CODE,
+    end,
+    sigterm_interrupts,
+    stoppable_program,
+    terminated,
+)
 from prssm.cli.terminal import explained, note, warnings_as_notes
-from prssm.foundation.errors import PrssmError
+from prssm.foundation.errors import PrssmError, shortened
 from prssm.foundation.version import __version__
 
 USER_ERROR = 2
@@ -42,22 +51,26 @@ app = App(
     version=__version__,
     suppress_keyboard_interrupt=False,
 )
-for command in (
-    show,
-    fit,
-    convert,
-    simulate,
-    score,
-    compare,
-    report,
-    search,
-    datasets,
-    methods,
-    benchmark,
-    demo,
-    info,
-):
-    app.command(command)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "show": show,
+    "fit": fit,
+    "convert": convert,
+    "simulate": simulate,
+    "filter": filter_,
+    "predict": predict,
+    "score": score,
+    "compare": compare,
+    "report": report,
+    "export": export,
+    "search": search,
+    "datasets": datasets,
+    "methods": methods,
+    "benchmark": benchmark,
+    "demo": demo,
+    "info": info,
+}
+for name, command in COMMANDS.items():
+    app.command(command, name=name)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -65,13 +78,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Errors become one line on standard error, unless --debug.
     """
-    if argv is None:  # a process of its own: whoever passes words keeps their environment
+    is_program = argv is None  # whoever passes words keeps their environment and their Ctrl-C
+    if is_program:
         compiled_code.keep()
     words = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]
     try:
-        with sigterm_interrupts(), warnings_as_notes():
+        stops = stoppable_program() if is_program else sigterm_interrupts()
+        with stops, warnings_as_notes():
             app(words, exit_on_error=False, print_error=False, result_action="return_value")
             sys.stdout.flush()
         return 0
@@ -82,9 +97,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             traceback.print_exc()
         line, code = outcome(error)
+        line = shortened(line)
         if (watch := sys.modules.get("prssm.training.distributed.watch")) is not None:
             # one of several processes ends at once, and the others hear why
             watch.leave(line, code)
+        if is_program and isinstance(error, KeyboardInterrupt):
+            sys.stdout.flush()
+            end(line, code)
         note(line)
         return code
 
@@ -97,8 +116,10 @@ def outcome(error: BaseException) -> tuple[str, int]:
         return explained(error), USER_ERROR
     if isinstance(error, PrssmError):
         return str(error), USER_ERROR
-    if isinstance(error, OSError) and error.filename:
-        return f"{error.filename}: {error.strerror}", USER_ERROR
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'a file or stream'}: {error.strerror}", USER_ERROR
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this; try fewer rows or samples", USER_ERROR
     return (
         f"this is a bug, please report it: {type(error).__name__}: {error}; --debug shows where it "
         "arose",
@@ -107,4 +128,6 @@ def outcome(error: BaseException) -> tuple[str, int]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from prssm.cli.entry import main as program
+
+    sys.exit(program())

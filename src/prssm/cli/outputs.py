@@ -50,3 +50,8 @@ def without_nan(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def numbered(path: Path, count: int) -> list[Path]:
+    """One file a record: pred.csv, or pred-0.csv, pred-1.csv, ..."""
+    return [path] if count == 1 else [path.with_stem(f"{path.stem}-{i}") for i in range(count)]

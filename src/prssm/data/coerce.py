@@ -15,6 +15,8 @@ from prssm.foundation.errors import DataError
 
 LEAST_TRAINING_ROWS = 8
 
+LARGEST = 1e100
+
 
 def as_records(
     data: Any,
@@ -123,7 +125,9 @@ def _numbered(record: Record, index: int) -> Record:
 
 
 def check_alike(records: list[Record]) -> None:
-    """All experiments of a data set measure the same columns at the same rate."""
+    """All experiments of a data set measure the same columns at the same rate, in usable units."""
+    for record in records:
+        check_magnitude(record)
     first = records[0]
     for other in records[1:]:
         for word, a, b in (
@@ -139,6 +143,21 @@ def check_alike(records: list[Record]) -> None:
             raise DataError(
                 f"{other.name}: sampled every {other.dt:.6g} s, but {first.name} every "
                 f"{first.dt:.6g} s"
+            )
+
+
+def check_magnitude(record: Record) -> None:
+    """Values so large that their squares may be no number are refused."""
+    for word, values, names in (
+        ("input", record.u, record.input_names),
+        ("output", record.y, record.output_names),
+    ):
+        bad = np.argwhere(np.abs(values) > LARGEST)
+        if len(bad):
+            row, column = bad[0]
+            raise DataError(
+                f"{record.name}: {word} column {names[column]!r} is {values[row, column]:.3g} at "
+                f"row {row}; expected at most {LARGEST:g}, use other units"
             )
 
 

@@ -13,6 +13,7 @@ from prssm.data.clock.rules import TimeRules
 from prssm.data.clock.stamps import Stamps
 from prssm.foundation.errors import DataError
 
+LONGEST_STEP = 1e100  # seconds
 TIME_TOLERANCE = 0.01  # two sampling times that differ by less than this fraction are the same
 
 
@@ -164,9 +165,14 @@ class Record:
 
 
 def _columns(values: ArrayLike, label: str, name: str) -> np.ndarray:
+    if isinstance(values, np.ma.MaskedArray):  # what is masked was not measured
+        values = np.ma.filled(values.astype(np.float64), np.nan)
+    plain = isinstance(values, np.ndarray | list | tuple)
+    if np.iscomplexobj(values if plain else np.asarray(values)):
+        raise DataError(f"{name}: {label} holds complex numbers; expected real ones")
     try:
         array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"{name}: {label} is not an array of numbers: {error}") from None
     if array.ndim == 1:
         array = array[:, None]
@@ -197,8 +203,8 @@ def _no_infinity(array: np.ndarray, names: tuple[str, ...], word: str, record: s
 
 
 def _step(dt: float | None, time: ArrayLike | None, length: int, name: str) -> float | None:
-    is_number = isinstance(dt, int | float | np.integer | np.floating)
-    if dt is not None and not (is_number and np.isfinite(dt) and dt > 0):
+    is_number = isinstance(dt, int | float | np.integer | np.floating) and dt is not True
+    if dt is not None and not (is_number and 0 < dt < LONGEST_STEP):
         raise DataError(f"{name}: dt must be a positive number of seconds, got {dt!r}")
     if time is not None:
         return _step_of(time, dt, length, name=name)

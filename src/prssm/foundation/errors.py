@@ -8,9 +8,30 @@ import sys
 import warnings
 from collections.abc import Iterable
 
+LONGEST = 300  # characters of a message, whatever a file has put into it
+
 
 class PrssmError(Exception):
     """Base of all errors that the library raises on purpose."""
+
+    def __str__(self) -> str:
+        return shortened(super().__str__())
+
+
+def shortened(text: str, most: int = LONGEST) -> str:
+    """A text with its middle left out where it is too long: its begin and its end say most."""
+    if len(text) <= most:
+        return text
+    end = most // 3
+    return f"{text[: most - end - 5]} ... {text[-end:]}"
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """Names in a row, the first ones of many; what there is no room for is counted."""
+    names = list(names)
+    left_out = len(names) - most
+    more = f" and {left_out} more" if left_out > 0 else ""
+    return ", ".join(names[:most]) + more
 
 
 class DataError(PrssmError, ValueError):
@@ -23,6 +44,10 @@ class OptionError(PrssmError, ValueError):
 
 class ModelFileError(PrssmError, ValueError):
     """A model or checkpoint file that is truncated, foreign or of another version."""
+
+
+class WriteError(PrssmError, OSError):
+    """A file that cannot be written, as on a full disk; an old file of that name is intact."""
 
 
 class NotFittedError(PrssmError, AttributeError):
@@ -71,4 +96,4 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(str(word), known, n=1, cutoff=0.6)
     if close:
         return f" Did you mean {close[0]!r}?"
-    return f" Known: {', '.join(known)}."
+    return f" Known: {listed(known, most=40)}."

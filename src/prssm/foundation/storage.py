@@ -11,17 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError
 from safetensors.numpy import load as parse_arrays
 from safetensors.numpy import save as format_arrays
 
 from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import ModelFileError
+from prssm.foundation.limits import check_unpacked
 
 FORMAT = "prssm"
 FORMAT_VERSION = 1
 _JSON = "model.json"
 _ARRAYS = "arrays.safetensors"
+_MOST_JSON = 16_000_000  # bytes; a description has some thousands
 
 
 def write(
@@ -56,11 +57,13 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[
         raise ModelFileError(f"{path}: expected a {kind} file, got a folder")
     try:
         with zipfile.ZipFile(path) as archive:
+            _check_sizes(path, archive)
             header = json.loads(archive.read(_JSON))
             arrays = parse_arrays(archive.read(_ARRAYS))
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError, SafetensorError) as error:
+    except Exception as error:  # of a dozen kinds: codecs, encryption, recursion, broken parts
+        line = (str(error).splitlines() or [type(error).__name__])[0]
         raise ModelFileError(
-            f"{path}: not a whole prssm {kind} file (truncated or of another program): {error}"
+            f"{path}: not a whole prssm {kind} file (truncated or of another program): {line}"
         ) from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ModelFileError(
@@ -74,6 +77,14 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[
     if header.get("kind") != kind:
         raise ModelFileError(f"{path}: expected a {kind} file, got a {header.get('kind')}")
     return header, arrays
+
+
+def _check_sizes(path: Path, archive: zipfile.ZipFile) -> None:
+    """A small file must not unpack to one that fills the memory."""
+    described = archive.getinfo(_JSON).file_size
+    if described > _MOST_JSON:
+        raise ValueError(f"its description has {described} bytes, expected at most {_MOST_JSON}")
+    check_unpacked(path, archive.getinfo(_ARRAYS).file_size)
 
 
 def _field(header: Any, name: str) -> Any:

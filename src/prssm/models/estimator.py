@@ -2,9 +2,9 @@
 
 So one command line, one benchmark and one report serve all.
 
-A method provides `Config`, `PRESETS`, `warmup`, `_fit`, `_simulate`, `_state` and `_restore`, all
-in scaled units. What is the same for all (checks, scaling, hiding the outputs after the warm-up,
-scores, files) happens here once.
+A method provides `Config`, `PRESETS`, `warmup`, `_fit`, `_simulate`, `_state_space`, `_state` and
+`_restore`, all in scaled units. What is the same for all (checks, scaling, hiding the outputs after
+the warm-up, scores, files) happens here once; what takes measurements in, in `state_estimation`.
 """
 
 import dataclasses
@@ -30,6 +30,7 @@ from prssm.foundation.options import Options
 from prssm.foundation.precision import double_precision
 from prssm.models.checks import cautions_about, records_for, training_records
 from prssm.models.manners import SklearnManners
+from prssm.models.state_estimation import StateEstimation
 from prssm.prediction.metrics import evaluate, r_squared
 from prssm.prediction.prediction import Prediction
 from prssm.training.distributed.store import leads
@@ -97,7 +98,7 @@ class _SignatureFromConfig(ABCMeta):
         return inspect.Signature(parameters)
 
 
-class Estimator(SklearnManners, metaclass=_SignatureFromConfig):
+class Estimator(SklearnManners, StateEstimation, metaclass=_SignatureFromConfig):
     """Base of all methods, with scikit-learn's manners.
 
     `fit` returns self, what it has learnt ends in `_`.
@@ -361,6 +362,13 @@ class Estimator(SklearnManners, metaclass=_SignatureFromConfig):
         1 is perfect, 0 as good as the mean of what was measured.
         """
         return r_squared(self._runs(data, y, **columns))
+
+    def _coerced(self, data: Any, y: Any) -> list[Record]:
+        """Data as Records that fit the model; what must be distrusted in them is said."""
+        records = records_for(self, data, y)
+        for text in (text for record in records for text in cautions_about(self, record)):
+            warn(text)
+        return records
 
     def _runs(
         self, data: Any, y: Any, *, samples: int | None = None, seed: int = 0, **columns: Any

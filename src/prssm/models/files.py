@@ -4,13 +4,25 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from prssm.data.domain import Domain
+from prssm.data.record import LONGEST_STEP
 from prssm.data.scaling import Scaler
 from prssm.foundation import storage
 from prssm.foundation.errors import ModelFileError, OptionError
 from prssm.foundation.precision import double_precision
 from prssm.models.estimator import Estimator
 from prssm.models.registry import METHODS, method
+from prssm.models.stored_arrays import Shape, check, check_numbers, whole_number
+
+_SCALER: dict[str, Shape] = {
+    "u_mean": ("u",),
+    "u_std": ("u",),
+    "y_mean": ("y",),
+    "y_std": ("y",),
+}
+_MOST_ROWS = 1_000_000  # that one step of a model may take
 
 
 def save_model(model: Estimator, path: str | os.PathLike[str]) -> Path:
@@ -39,27 +51,59 @@ def load(path: str | os.PathLike[str], **options: Any) -> Estimator:
     """
     header, arrays = storage.read(path, "model")
     try:
-        if header["method"] not in METHODS:
-            raise ModelFileError(
-                f"{path}: method {header['method']!r} is not known to this version of prssm"
-            )
-        kind = method(header["method"])
-        model = kind(
-            header["preset"], **(_stored_options(header["options"], options, path) | options)
-        )
-        model.input_names_ = tuple(header["inputs"])
-        model.output_names_ = tuple(header["outputs"])
-        model.dt_ = header["dt"]
-        model.stride_ = header.get("stride", 1)
-        model.domain_ = Domain.from_dict(header.get("domain") or {})
-        model.scaler_ = Scaler.from_arrays(_under("scaler.", arrays))
-        with double_precision():
-            model._restore(header["learnt"], _under("learnt.", arrays))
-    except (KeyError, TypeError, OptionError) as error:
-        raise ModelFileError(
-            f"{path}: its description is incomplete or does not fit this version: {error}"
-        ) from None
+        return _restored(header, arrays, options)
+    except (ModelFileError, KeyError, TypeError, OptionError) as error:
+        why = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+    # what a damaged description can lead to further on: lengths below 0, memory, recursion
+    except (ValueError, ArithmeticError, LookupError, AttributeError, MemoryError) as error:
+        why = f"{type(error).__name__}: {error}"
+    raise ModelFileError(
+        f"{path}: its description is incomplete or does not fit this version: {why}"
+    ) from None
+
+
+def _restored(
+    header: dict[str, Any], arrays: dict[str, np.ndarray], options: dict[str, Any]
+) -> Estimator:
+    """The model that a file describes; every part is checked before it is used."""
+    _check_header(header)
+    kind = method(header["method"])
+    model = kind(header["preset"], **(_stored_options(header["options"], options) | options))
+    model.input_names_ = tuple(header["inputs"])
+    model.output_names_ = tuple(header["outputs"])
+    model.dt_ = header["dt"]
+    model.stride_ = header.get("stride", 1)
+    model.domain_ = Domain.from_dict(header.get("domain") or {})
+    check_numbers(arrays, but="learnt.training.")
+    scaler = _under("scaler.", arrays)
+    check(scaler, _SCALER, u=len(model.input_names_), y=len(model.output_names_))
+    model.scaler_ = Scaler.from_arrays(scaler)
+    if not all((std > 0.0).all() for std in (model.scaler_.u_std, model.scaler_.y_std)):
+        raise ModelFileError("a deviation of the training data is not above 0")
+    with double_precision():
+        model._restore(header["learnt"], _under("learnt.", arrays))
     return model
+
+
+def _check_header(header: dict[str, Any]) -> None:
+    """Types and ranges of what a file says of its model."""
+    if header["method"] not in list(METHODS):
+        raise ModelFileError(f"method {header['method']!r} is not known to this version of prssm")
+    for name in ("inputs", "outputs"):
+        names = header[name]
+        is_list = isinstance(names, list) and all(isinstance(each, str) and each for each in names)
+        if not is_list or len(set(names)) < len(names):
+            raise ModelFileError(f"{name}: expected a list of different names, got {names!r}")
+    if not header["outputs"]:
+        raise ModelFileError("outputs: expected at least one name, got none")
+    for name in ("options", "learnt"):
+        if not isinstance(header[name], dict):
+            raise ModelFileError(f"{name}: expected names and values, got {header[name]!r}")
+    dt = header["dt"]
+    is_number = isinstance(dt, int | float) and not isinstance(dt, bool)
+    if dt is not None and not (is_number and 0.0 < dt < LONGEST_STEP):
+        raise ModelFileError(f"dt: expected a number of seconds above 0 or nothing, got {dt!r}")
+    whole_number({"stride": 1, **header}, "stride", least=1, most=_MOST_ROWS)
 
 
 def _under(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
@@ -70,14 +114,14 @@ def _under(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _stored_options(stored: dict[str, Any], given: dict[str, Any], path: Any) -> dict[str, Any]:
+def _stored_options(stored: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     callables = [
         name for name, value in stored.items() if isinstance(value, str) and value.startswith("<")
     ]
     missing = [name for name in callables if name not in given]
     if missing:
         raise ModelFileError(
-            f"{path}: option {missing[0]!r} was the Python object {stored[missing[0]]}; "
+            f"option {missing[0]!r} was the Python object {stored[missing[0]]}; "
             f"pass it again: prssm.load(path, {missing[0]}=...)"
         )
     return {name: value for name, value in stored.items() if name not in callables}

@@ -10,13 +10,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from prssm.data.record import Record
+from prssm.foundation.errors import ModelFileError, TrainingError
 from prssm.foundation.options import Options, option
+from prssm.inference.noise_search import Likelihood, NoiseFactors, log_likelihoods, most_likely
+from prssm.inference.spaces.linear_space import LinearSpace, Noises
+from prssm.inference.state_space import StateSpace
 from prssm.linear.first_state import InitialState
 from prssm.linear.order import Judged, best, judge_orders, largest_order, parameters
 from prssm.linear.output_error import identify, measured
 from prssm.linear.system import MAX_RADIUS, LinearSystem
 from prssm.models.estimator import Estimator, Simulated
+from prssm.models.stored_arrays import Shape, check
 from prssm.training.session import Session
+
+_ROWS = 600  # from which the noises of the Kalman filter are estimated
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,19 @@ class LinearConfig(Options):
     seed: int = option(0, "seed of the random starts", minimum=0)
 
 
+_STORED: dict[str, Shape] = {
+    "system.A": ("x", "x"),
+    "system.B": ("x", "u"),
+    "system.C": ("y", "x"),
+    "system.D": ("y", "u"),
+    "system.offset": ("y",),
+    "start.mean": ("x",),
+    "start.factor": ("x", "x"),
+    "start.error_std": ("y",),
+    "start.correlation": ("y",),
+}
+
+
 class LinearSSM(Estimator):
     """x[t+1] = A x[t] + B u[t], y[t] = C x[t] + D u[t] + offset.
 
@@ -60,12 +80,23 @@ class LinearSSM(Estimator):
     Config = LinearConfig
     PRESETS: ClassVar = {"default": LinearConfig()}
     config: LinearConfig
+    noises_: NoiseFactors  # of the Kalman filter
 
     @property
     def warmup(self) -> int:
         return self.config.warmup * self.stride_
 
     def _fit(self, records: list[Record], session: Session) -> None:
+        try:
+            self._identify(records, session)
+        except np.linalg.LinAlgError as error:
+            rows = sum(map(len, records))
+            raise TrainingError(
+                f"no linear model could be computed from {rows} rows ({error}); try a smaller "
+                "order, or more data"
+            ) from None
+
+    def _identify(self, records: list[Record], session: Session) -> None:
         order, _, held_out = self._choose(records, session)
         options = self.config
         max_radius = held_out.max_radius if held_out else MAX_RADIUS
@@ -80,6 +111,40 @@ class LinearSSM(Estimator):
         start = InitialState.fit(system, records)
         error_std = held_out.std if held_out else start.error_std * _correction(system, records)
         self._set(system, replace(start, error_std=np.maximum(error_std, start.error_std)))
+        self.noises_ = most_likely(self._likelihood(records)) or self.noises_
+
+    def _likelihood(self, records: Sequence[Record]) -> Likelihood:
+        """Of noises, by a Kalman filter over the beginning of every record."""
+        share = min(1.0, _ROWS / sum(map(len, records)))
+        cuts = [record[: max(2, round(share * len(record)))] for record in records]
+
+        def likelihood(candidates: Sequence[NoiseFactors]) -> np.ndarray:
+            space = self._space(candidates)
+            found = [log_likelihoods(space, cut.u, cut.y, belief=space.first()) for cut in cuts]
+            return np.sum(found, axis=0)
+
+        return likelihood
+
+    def _state_space(self) -> StateSpace:
+        return self._space([self.noises_])
+
+    def _space(self, each: Sequence[NoiseFactors]) -> LinearSpace:
+        """The process noise is in proportion to how the states have moved in training."""
+        start = self.start_
+        moved = start.factor @ start.factor.T
+        noises = [
+            Noises(
+                one.process**2 * moved,
+                one.sensor * start.error_std,
+                coloured_std=one.coloured * start.error_std,
+                memory=start.correlation
+                if one.memory is None
+                else np.full_like(start.error_std, one.memory),
+                second=np.full_like(start.error_std, one.second),
+            )
+            for one in each
+        ]
+        return LinearSpace(self.system_, noises, first_mean=start.mean, first_covariance=moved)
 
     def _choose(self, records: list[Record], session: Session) -> Judged:
         """The order, and the held-out errors at that order.
@@ -116,6 +181,8 @@ class LinearSSM(Estimator):
         self.B_ = system.B
         self.C_ = system.C
         self.D_ = system.D
+        # As the fit of the free runs left them: errors with a memory.
+        self.noises_ = NoiseFactors(sensor=0.0, coloured=1.0)
 
     def _simulate(
         self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
@@ -159,16 +226,21 @@ class LinearSSM(Estimator):
             f"start.{field.name}": getattr(self.start_, field.name)
             for field in fields(InitialState)
         }
-        return {"order": self.order_}, system | start
+        return {"order": self.order_, "noises": self.noises_.to_dict()}, system | start
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        check(arrays, _STORED, u=len(self.input_names_), y=len(self.output_names_))
         system = LinearSystem(
             **{field.name: arrays[f"system.{field.name}"] for field in fields(LinearSystem)}
         )
         start = InitialState(
             **{field.name: arrays[f"start.{field.name}"] for field in fields(InitialState)}
         )
+        if not (np.abs(start.correlation) < 1.0).all():
+            raise ModelFileError("errors of the model are correlated by 1 or more")
         self._set(system, start)
+        if "noises" in values:  # files of earlier versions have none
+            self.noises_ = NoiseFactors(**values["noises"])
 
 
 def _correction(system: LinearSystem, records: Sequence[Record]) -> float:

@@ -26,7 +26,7 @@ def plot_output(prediction: Prediction, output: int = 0, ax: Axes | None = None)
     std = prediction.std[:, output]
     if prediction.measured is not None:
         ax.plot(time, prediction.measured[:, output], color=MEASURED, lw=1.1, label="measured")
-    ax.plot(time, mean, color=PREDICTED, lw=1.2, label="free simulation")
+    ax.plot(time, mean, color=PREDICTED, lw=1.2, label=prediction.label)
     ax.fill_between(
         time, mean - 2 * std, mean + 2 * std, color=PREDICTED, alpha=0.22, lw=0, label="± 2 std"
     )

@@ -39,6 +39,7 @@ class Prediction:
     input_names: tuple[str, ...] = ()
     output_names: tuple[str, ...] = ("y",)
     name: str = "record"
+    label: str = "free simulation"  # what kind of run this is, for pictures
     inputs_outside: np.ndarray | None = None
     cautions: tuple[str, ...] = ()
     stamps: Stamps | None = None  # the time column of the data, as it came

@@ -5,7 +5,8 @@ program, the same layout of the state, the same options and the same data.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from prssm.foundation import storage
+from prssm.foundation import locks, storage
 from prssm.foundation.errors import ModelFileError
 from prssm.foundation.fingerprint import fingerprint as checksum
 from prssm.foundation.options import Options
@@ -22,7 +23,7 @@ from prssm.training.distributed import store
 
 # What the saved arrays mean. Raise it whenever a training run saves something else under an old
 # name, or goes on from the same arrays in another way.
-LAYOUT = 1
+LAYOUT = 2
 
 
 class Checkpoint:
@@ -37,6 +38,20 @@ class Checkpoint:
         self.path = path
         self.fingerprint = fingerprint
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """While inside, no other run may use this checkpoint."""
+        if self.path is None or not store.leads():
+            yield
+            return
+        lock = self.path.with_name(f".{self.path.name}.lock")
+        with locks.alone(lock) as free:
+            if not free:
+                raise ModelFileError(
+                    f"{self.path}: another run is using this checkpoint; name another file"
+                )
+            yield
+
     def save(self, state: dict[str, Any]) -> None:
         if self.path is None or not store.leads():
             return
@@ -46,6 +61,7 @@ class Checkpoint:
             "layout": LAYOUT,
             "fingerprint": self.fingerprint,
             "iteration": int(state["iteration"]),
+            "content": _content(arrays),
         }
         storage.write(self.path, "checkpoint", header, arrays)
 
@@ -60,12 +76,29 @@ class Checkpoint:
                 f"{self.path}: this checkpoint belongs to other data or options; "
                 f"use those again, or remove the file to start anew"
             )
-        names = [name for name, _ in _named_leaves(like)]
-        missing = [name for name in names if name not in arrays]
-        if missing:
-            raise ModelFileError(f"{self.path}: the checkpoint lacks {missing[0]!r}")
-        leaves = [_like(leaf, arrays[name]) for name, leaf in _named_leaves(like)]
+        if header.get("content") != _content(arrays):
+            raise ModelFileError(
+                f"{self.path}: the checkpoint's arrays are not those that were saved; remove the "
+                "file to start anew"
+            )
+        leaves = [self._like(leaf, name, arrays) for name, leaf in _named_leaves(like)]
         return jax.tree.unflatten(jax.tree.structure(like), leaves)
+
+    def _like(self, leaf: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
+        """A saved array, if it can stand for the leaf; one without rows grows while training."""
+        if name not in arrays:
+            raise ModelFileError(f"{self.path}: the checkpoint lacks {name!r}")
+        array = arrays[name]
+        expected = np.shape(leaf)
+        if expected[:1] == (0,) and array.ndim:
+            expected = (len(array), *expected[1:])
+        kind = np.asarray(leaf).dtype
+        if array.shape != expected or array.dtype != kind:
+            raise ModelFileError(
+                f"{self.path}: expected {name} of shape {expected} and type {kind}, got shape "
+                f"{array.shape} and type {array.dtype}"
+            )
+        return jnp.asarray(array) if isinstance(leaf, jax.Array) else array
 
     def _check_program(self, header: dict[str, Any]) -> None:
         """Refuses to go on with the checkpoint of another version.
@@ -91,8 +124,10 @@ def _named_leaves(tree: Any) -> list[tuple[str, Any]]:
     ]
 
 
-def _like(leaf: Any, array: np.ndarray) -> Any:
-    return jnp.asarray(array) if isinstance(leaf, jax.Array) else array
+def _content(arrays: dict[str, np.ndarray]) -> str:
+    """Identifies what was saved: a file that was changed afterwards is not gone on with."""
+    names = sorted(arrays)
+    return checksum((arrays[name] for name in names), also=json.dumps(names))
 
 
 def fingerprint(options: Options, data: Iterable[Any]) -> str:

@@ -106,7 +106,13 @@ class TrainingLog:
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        """The log of a model file, from what `to_parts` gave."""
+        """The log of a model file, from what `to_parts` gave; a TypeError where it is not that."""
+        restarts = len(arrays["final"])
+        shape = (restarts, len(arrays["iteration"]))
+        if arrays["objective"].shape != shape or len(values["outcomes"]) != restarts:
+            raise TypeError(f"expected curves of shape {shape}, got {arrays['objective'].shape}")
+        if not (isinstance(values["kept"], int) and 0 <= values["kept"] < max(restarts, 1)):
+            raise TypeError(f"kept: expected one of {restarts} restarts, got {values['kept']!r}")
         return cls(
             iteration=arrays["iteration"],
             objective=arrays["objective"],

@@ -4,14 +4,23 @@ It can be resumed and watched, and is saved at intervals and when it is interrup
 """
 
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from prssm.foundation.errors import ProcessError, TrainingInterrupted
+from prssm.foundation.errors import (
+    ModelFileError,
+    ProcessError,
+    PrssmWarning,
+    TrainingInterrupted,
+    WriteError,
+)
 from prssm.training.checkpoint import Checkpoint
 from prssm.training.distributed import processes
 from prssm.training.distributed.watch import rescued_by
 from prssm.training.session import Session
+
+_SAVING_SHARE = 0.05  # of the time, at most, for writing checkpoints
 
 State = dict[str, Any]  # a tree of arrays; state["iteration"] counts what is done
 
@@ -30,40 +39,73 @@ def run_to_end(
 
     Each call is all or nothing: an interruption keeps the state before it.
     """
-    checkpoint = Checkpoint(session.checkpoint, fingerprint)
+    saver = _Saver(Checkpoint(session.checkpoint, fingerprint), session.checkpoint_seconds, total)
     processes.agree("data and options", fingerprint)
-    state = processes.from_leader(checkpoint.load(state) if session.resume else state)
-    session.progress.start(total, int(state["iteration"]), label)
-    saved_at = time.monotonic()
-
-    def rescued(words: str) -> str:
-        checkpoint.save(state)
-        return f"{words}; training stopped {_where(state, total, checkpoint)}"
-
-    try:
-        with rescued_by(rescued):
-            while not finished(state):
-                with processes.noticing_losses():
-                    state = advance(state)
-                session.progress.update(int(state["iteration"]), figures(state))
-                if time.monotonic() - saved_at > session.checkpoint_seconds:
-                    checkpoint.save(state)
-                    saved_at = time.monotonic()
-    except KeyboardInterrupt:
-        checkpoint.save(state)
-        raise TrainingInterrupted(
-            f"training interrupted {_where(state, total, checkpoint)}"
-        ) from None
-    except ProcessError as error:
-        raise ProcessError(rescued(str(error))) from None
-    finally:
-        session.progress.stop()
-    checkpoint.save(state)
+    with saver.checkpoint.alone():
+        state = processes.from_leader(saver.found(state) if session.resume else state)
+        session.progress.start(total, int(state["iteration"]), label)
+        try:
+            with rescued_by(lambda words: f"{words}; training stopped {saver.saved(state)}"):
+                while not finished(state):
+                    with processes.noticing_losses():
+                        state = advance(state)
+                    session.progress.update(int(state["iteration"]), figures(state))
+                    saver.save_at_times(state)
+        except KeyboardInterrupt:
+            raise TrainingInterrupted(f"training interrupted {saver.saved(state)}") from None
+        except ProcessError as error:
+            raise ProcessError(f"{error}; training stopped {saver.saved(state)}") from None
+        finally:
+            session.progress.stop()
+        saver.try_to_save(state)
     return state
 
 
-def _where(state: State, total: int, checkpoint: Checkpoint) -> str:
-    resume = (
-        f"; resume from {checkpoint.path}" if checkpoint.path else " (no checkpoint file was named)"
-    )
-    return f"at iteration {int(state['iteration'])} of {total}{resume}"
+class _Saver:
+    """Writes the checkpoint, and says where training stands. A full disk does not end training."""
+
+    def __init__(self, checkpoint: Checkpoint, seconds: float, total: int) -> None:
+        self.checkpoint = checkpoint
+        self.seconds = seconds
+        self.total = total
+        self.last = time.monotonic()
+        self.cost = 0.0
+        self.warned = False
+
+    def found(self, begin: State) -> State:
+        """The saved state, or the beginning where nothing was saved."""
+        state = self.checkpoint.load(begin)
+        if not 0 <= int(state["iteration"]) <= self.total:
+            raise ModelFileError(
+                f"{self.checkpoint.path}: expected an iteration of 0 to {self.total}, got "
+                f"{int(state['iteration'])}"
+            )
+        return state
+
+    def save_at_times(self, state: State) -> None:
+        """Often enough to lose little, and never for more than a small share of the time."""
+        if time.monotonic() - self.last > max(self.seconds, self.cost / _SAVING_SHARE):
+            begun = time.monotonic()
+            self.try_to_save(state)
+            self.last = time.monotonic()
+            self.cost = self.last - begun
+
+    def try_to_save(self, state: State) -> None:
+        try:
+            self.checkpoint.save(state)
+        except WriteError as error:
+            if not self.warned:
+                words = f"the checkpoint was not saved, training goes on: {error}"
+                warnings.warn(words, PrssmWarning, stacklevel=3)
+            self.warned = True
+
+    def saved(self, state: State) -> str:
+        """Save before the end, and say how to go on."""
+        where = f"at iteration {int(state['iteration'])} of {self.total}"
+        if self.checkpoint.path is None:
+            return f"{where} (no checkpoint file was named)"
+        try:
+            self.checkpoint.save(state)
+        except WriteError as error:
+            return f"{where}, which could not be saved: {error}"
+        return f"{where}; resume from {self.checkpoint.path}"

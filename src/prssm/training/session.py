@@ -77,7 +77,7 @@ class Session:
     progress: Progress
     checkpoint: Path | None = None
     resume: bool = False
-    checkpoint_seconds: float = 30.0
+    checkpoint_seconds: float = 5.0
     mesh: Mesh | None = None
     deadline: float | None = None
     found: Callable[[Any], None] = lambda model: None

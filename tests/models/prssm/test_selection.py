@@ -368,3 +368,23 @@ def test_where_all_models_run_away_held_out_errors_decide_and_the_user_is_warned
     again = prssm.load(model.save(tmp_path / "m.prssm"))
     for fitted in (model, again):
         assert "longer horizon" in dict(fitted.findings())["Warning"]
+
+
+class Wandering(Trained):
+    """In long runs every model but a linear one errs much."""
+
+    def training_error(self, mixture):
+        signal = np.exp(mixture.models.transition.gp.kernel.log_std)
+        return 0.1 if np.all(signal < 1e-3) else 0.2
+
+
+def test_a_choice_that_errs_more_than_the_linear_model_in_long_runs_is_not_kept(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setattr(fitting, "Trained", Wandering)
+    model = prssm.PRSSM(**SMALL).fit(recording(bend=1.5))
+    assert model.level_ == "linear"
+    errors = {level: model.held_out_[level]["typical"] for level in LEVELS}
+    assert min(errors, key=errors.get) != "linear"
+    for fitted in (model, prssm.load(model.save(tmp_path / "m.prssm"))):
+        assert min(errors, key=errors.get) in dict(fitted.findings())["Linear"]

@@ -31,7 +31,8 @@ def score(
 ) -> None:
     """Score the free run of a model against what was measured.
 
-    The table has error, fit, log-likelihood and coverage of the band.
+    The table has error, fit, log-likelihood and coverage of the band. Below it stands whether
+    errors one step ahead are white and independent of the inputs.
     """
     if out is not None:
         checked_name(out, SCORES, "--out")
@@ -44,6 +45,7 @@ def score(
     )
     from prssm.evaluation.comparison import Run
     from prssm.evaluation.tasks import saved_model
+    from prssm.report.residual_words import in_words
     from prssm.report.tables import metric_table, outputs_table, print_table
 
     scored = saved_model.score(settings)
@@ -52,6 +54,8 @@ def score(
     if len(scored.each) > 1:
         run = Run(data, [], scored.metrics, scored.each)
         print_table(outputs_table(run, title="each output alone"))
+    if scored.residuals is not None:
+        print("\n".join(in_words(scored.residuals)))
     if out is not None:
         write_json(out, _document(settings, scored))
         print(f"scores: {out}")
@@ -68,4 +72,5 @@ def _document(settings: SavedModelSettings, scored: "Scored") -> dict[str, Any]:
         "seed": settings.seed,
         "metrics": scored.metrics,
         "metrics_of_each_output": scored.each,
+        "residuals": scored.residuals.to_dict() if scored.residuals else None,
     }

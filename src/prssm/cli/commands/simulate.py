@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from prssm.cli.columns import ReadingWords
-from prssm.cli.outputs import TABLE, checked_name
+from prssm.cli.outputs import TABLE, checked_name, numbered
 from prssm.evaluation.tasks.settings import SavedModelSettings
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def simulate(
     from prssm.evaluation.tasks import saved_model
 
     runs = saved_model.simulate(settings)
-    for run, path in zip(runs, _numbered(out, len(runs)), strict=True):
+    for run, path in zip(runs, numbered(out, len(runs)), strict=True):
         write_columns(path, run.to_columns() | ({} if samples is None else _sampled(run)))
         print(f"prediction: {path}")
 
@@ -72,8 +72,3 @@ def _sampled(run: "Prediction") -> dict[str, "np.ndarray"]:
         for s in range(len(run.samples))
         for i, name in enumerate(run.output_names)
     }
-
-
-def _numbered(path: Path, count: int) -> list[Path]:
-    """One file a record: pred.csv, or pred-0.csv, pred-1.csv, ..."""
-    return [path] if count == 1 else [path.with_stem(f"{path.stem}-{i}") for i in range(count)]

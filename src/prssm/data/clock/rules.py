@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from prssm.foundation.errors import OptionError, did_you_mean
+from prssm.foundation.errors import OptionError
 
 Gaps = Literal["error", "split", "fill"]
 Duplicates = Literal["error", "mean", "first"]
@@ -60,6 +60,4 @@ class TimeRules:
 
 def _check_word(name: str, word: str, known: tuple[str, ...]) -> None:
     if word not in known:
-        raise OptionError(
-            f"{name}: expected {', '.join(known)}, got {word!r}.{did_you_mean(str(word), known)}"
-        )
+        raise OptionError(f"{name}: expected {', '.join(known)}, got {word!r}")

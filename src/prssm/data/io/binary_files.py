@@ -1,13 +1,11 @@
 """Parquet and NPZ files as columns."""
 
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from prssm.data.io.columns import NO_WORDS, ArrayColumns, FileWords, as_variables
+from prssm.data.io.npz_members import npz_members
 from prssm.foundation.errors import DataError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -39,7 +37,8 @@ def _collected(path: Path, what: Callable[[Any], Any]) -> Any:
     polars = import_polars()
     try:
         return what(polars.scan_parquet(path, glob=False)).collect()
-    except (polars.exceptions.PolarsError, OSError) as error:
+    # polars' own panic is no Exception: it comes from Rust
+    except (polars.exceptions.PolarsError, OSError, polars.exceptions.PanicException) as error:
         raise DataError(
             f"{path}: not a whole Parquet file (truncated or of another kind): {_first_line(error)}"
         ) from None
@@ -57,24 +56,9 @@ def import_polars() -> Any:
 
 
 def read_npz(path: Path, words: FileWords = NO_WORDS) -> ArrayColumns:
-    try:
-        # opened here, because numpy leaves the file open when it is not an archive
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            found = {name: archive[name] for name in archive.files}
-    except (
-        zipfile.BadZipFile,
-        ValueError,
-        OSError,
-        EOFError,
-        KeyError,
-        AttributeError,
-        TypeError,
-    ) as error:
-        raise DataError(
-            f"{path}: not a whole NPZ file (truncated or of another kind): {_first_line(error)}"
-        ) from None
-    return as_variables(str(path), found)
+    """All arrays of an NPZ file."""
+    return as_variables(str(path), npz_members(path))
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]

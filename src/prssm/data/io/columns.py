@@ -15,7 +15,7 @@ from prssm.data.clock.reading import Asked, stamps_of
 from prssm.data.clock.stamps import Stamps
 from prssm.data.clock.texts import is_compact_date
 from prssm.data.io.text.cells import decimal_mark, first_doubtful, number
-from prssm.foundation.errors import DataError, OptionError, did_you_mean
+from prssm.foundation.errors import DataError, OptionError, did_you_mean, listed
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class TextColumns:
     def numbers(self, name: str) -> np.ndarray:
         cells = self._cells(name)
         decimal = self._decimal_of(name, cells)
-        if decimal == ".":
+        if decimal == "." and not any("_" in cell for cell in cells):
             try:
                 return np.array(cells, dtype=np.float64)
             except ValueError:
@@ -289,7 +289,7 @@ def as_variables(
     scalars = {}
     for name, array in found.items():
         if array.dtype.kind in "bifu" and array.size == 1:
-            scalars[name] = float(array.flat[0])
+            scalars[name] = float(np.asarray(array).flat[0])
         if array.dtype.kind not in "bifuMm":
             is_text = array.dtype.kind in "SU" or _holds_texts(array)
             left_out[name] = f"holds {'text' if is_text else f'values of type {array.dtype}'}"
@@ -303,7 +303,7 @@ def as_variables(
             variables[name] = array.reshape(-1, 1) if array.ndim == 1 or 1 in array.shape else array
     if not variables and not texts:
         raise DataError(
-            f"{where}: no column of numbers in this file; it holds {', '.join(found) or 'nothing'}"
+            f"{where}: no column of numbers in this file; it holds {listed(found) or 'nothing'}"
         )
     return ArrayColumns(where, variables, word, left_out=left_out, texts=texts, scalars=scalars)
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from prssm.data.io.columns import NO_WORDS, ArrayColumns, FileWords, as_variables
 from prssm.foundation.errors import DataError, MissingExtraError
+from prssm.foundation.limits import check_unpacked
 
 
 def is_hdf5(path: Path) -> bool:
@@ -25,6 +26,7 @@ def read_hdf5(path: Path, words: FileWords = NO_WORDS) -> ArrayColumns:
     def visit(name: str, item: Any) -> None:
         if not isinstance(item, h5py.Dataset):
             return
+        check_unpacked(path, item.nbytes, repr(name))
         values = np.asarray(item[()])
         if values.dtype.names:
             for key in values.dtype.names:
@@ -35,7 +37,9 @@ def read_hdf5(path: Path, words: FileWords = NO_WORDS) -> ArrayColumns:
     try:
         with h5py.File(path) as file:
             file.visititems(visit)
-    except (OSError, KeyError, RuntimeError) as error:
+    except DataError:
+        raise
+    except Exception as error:  # h5py passes on whatever the library finds
         raise _not_whole(path, "HDF5", error) from None
     return as_variables(str(path), found)
 
@@ -45,13 +49,23 @@ def matlab_tree(path: Path) -> dict[str, Any]:
     h5py = _import_h5py(path, "MAT files of version 7.3")
     try:
         with h5py.File(path) as file:
+            check_unpacked(path, _bytes_in(file))
             return {
                 name: _plain(item, file, h5py)
                 for name, item in file.items()
                 if not name.startswith("#")
             }
-    except (OSError, KeyError, RuntimeError) as error:
+    except DataError:
+        raise
+    except Exception as error:  # h5py passes on whatever the library finds
         raise _not_whole(path, "MAT 7.3", error) from None
+
+
+def _bytes_in(file: Any) -> int:
+    """What all data sets of a file take in memory, as it says itself."""
+    sizes: list[int] = []
+    file.visititems(lambda name, item: sizes.append(int(getattr(item, "nbytes", 0))))
+    return sum(sizes)
 
 
 def _plain(item: Any, file: Any, h5py: Any) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 
 from prssm.data.io.columns import NO_WORDS, ArrayColumns, FileWords, as_variables
 from prssm.data.io.hdf5 import is_hdf5, matlab_tree
+from prssm.data.io.mat_check import check_mat
 from prssm.foundation.errors import DataError
 
 OBJECT = (
@@ -140,6 +141,7 @@ def _is_numeric(array: np.ndarray) -> bool:
 def _tree_of_version_5(path: Path) -> dict[str, Any]:
     from scipy.io import loadmat
 
+    check_mat(path)
     try:
         found = loadmat(path)
     # scipy raises a dozen kinds here; all mean that this is no readable MAT file

@@ -13,7 +13,7 @@ from prssm.data.clock.rules import TimeRules
 from prssm.data.clock.stamps import Stamps
 from prssm.data.io.columns import FileColumns, unit_of
 from prssm.data.record import TIME_TOLERANCE, Record
-from prssm.foundation.errors import DataError, warn
+from prssm.foundation.errors import DataError, listed, warn
 
 TIME_COLUMN = "time"
 Names = str | Sequence[str] | None
@@ -53,7 +53,7 @@ def records_of(columns: FileColumns, choice: Choice = DEFAULTS) -> list[Record]:
         raise DataError(
             f"{columns.where}: say which columns are inputs and outputs, e.g. inputs=['u'], "
             f"outputs=['y'] (on the command line -u u -y y); the columns are "
-            f"{', '.join(columns.names)}"
+            f"{listed(columns.names)}"
         )
     _check_once(columns.where, names)
     numbers = _numbers(columns, names)
@@ -101,11 +101,11 @@ def _split(name: str, known: Sequence[str]) -> list[str]:
 
 
 def _check_once(where: str, names: list[str]) -> None:
-    for position, name in enumerate(names):
-        if name in names[:position]:
-            raise DataError(
-                f"{where}: column {name!r} is asked for twice; a column is one input or one output"
-            )
+    if len(set(names)) < len(names):
+        name = next(name for name in names if names.count(name) > 1)
+        raise DataError(
+            f"{where}: column {name!r} is asked for twice; a column is one input or one output"
+        )
 
 
 def _numbers(columns: FileColumns, names: list[str]) -> dict[str, np.ndarray]:

@@ -64,8 +64,10 @@ def _cells(values: np.ndarray) -> list[Any]:
 
 def write_parquet(path: Path, columns: Columns) -> None:
     polars = import_polars()
+    whole = io.BytesIO()  # polars would call a full disk an error of its own
+    polars.DataFrame(columns).write_parquet(whole)
     with replacing(path) as stream:
-        polars.DataFrame(columns).write_parquet(stream)
+        stream.write(whole.getbuffer())
 
 
 def write_npz(path: Path, columns: Columns) -> None:

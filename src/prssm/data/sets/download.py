@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from prssm.foundation.atomic import replacing
-from prssm.foundation.errors import DataError
+from prssm.foundation.errors import DataError, shortened
 from prssm.foundation.folders import cache_folder
 
 FOLDER_VARIABLE = "PRSSM_DATA"
+UNVERIFIED = "PRSSM_UNVERIFIED"  # set by who accepts a download that nothing can verify
 TIMEOUT_SECONDS = 30.0
+_SAFE = ("https://", "file://")
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,12 @@ def fetch(file: DataFile, folder: Path) -> Path:
 
 
 def _downloaded(file: DataFile, target: Path) -> bytes:
+    is_safe = file.url.startswith(_SAFE) and bool(file.sha256)
+    if not is_safe and not os.environ.get(UNVERIFIED):
+        raise DataError(
+            f"{target}: no such file, and nobody can tell whether what {file.url} sends is the "
+            f"right one (no https or no checksum); put it there, or set {UNVERIFIED}=1 to take it"
+        )
     request = urllib.request.Request(file.url, headers={"User-Agent": "prssm"})
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
@@ -84,8 +92,8 @@ def _downloaded(file: DataFile, target: Path) -> bytes:
     except (urllib.error.URLError, OSError) as error:
         reason = getattr(error, "reason", error)
         raise DataError(
-            f"{target}: no such file, and its download failed ({reason}); get {file.url} and put "
-            f"{file.file_name} there, or set {FOLDER_VARIABLE} to a folder that has it"
+            f"{target}: no such file, and its download failed ({shortened(str(reason), 80)}); put "
+            f"{file.url} there, or set {FOLDER_VARIABLE}"
         ) from None
 
 

@@ -17,7 +17,7 @@ Paths = list[Path]
 
 RGP = "https://raw.githubusercontent.com/zhenwendai/RGP/master/datasets/system_identification/"
 CED_ZIP = (
-    "http://www.it.uu.se/research/publications/reports/2017-024/"
+    "https://www.it.uu.se/research/publications/reports/2017-024/"
     "CoupledElectricDrivesDataSetAndReferenceModels.zip"
 )
 TANKS_ZIP = (
@@ -115,7 +115,7 @@ PUBLIC: dict[str, DataSet] = {
             dt=0.02,
             files=(
                 DataFile(
-                    "sarcos_inv.mat", "", "http://www.gaussianprocess.org/gpml/data/sarcos_inv.mat"
+                    "sarcos_inv.mat", "", "https://www.gaussianprocess.org/gpml/data/sarcos_inv.mat"
                 ),
                 DataFile(
                     "sarcos_inv_reconstructed.npz",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from prssm.data.io.mat_check import check_mat
 from prssm.data.record import Record
 from prssm.data.sets.download import DataFile, fetch, is_local
 from prssm.foundation.errors import DataError
@@ -69,6 +70,7 @@ def read_table(files: tuple[DataFile, ...], folder: Path) -> tuple[np.ndarray, n
     from scipy.io import loadmat
 
     path = fetch(published, folder)
+    check_mat(path)
     table = loadmat(path).get("sarcos_inv")
     if table is None or table.shape != (EXPERIMENTS * ROWS, 4 * JOINTS):
         raise DataError(

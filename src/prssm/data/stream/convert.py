@@ -58,9 +58,13 @@ def convert(
                 # the first file's, for all
                 inputs = list(piece.input_names)
                 outputs = list(piece.output_names)
-    index = writer.index()
-    with replacing(folder / INDEX) as stream:
-        stream.write(json.dumps(index, indent=1).encode())
+        index = writer.index()  # what it refuses leaves no rows behind
+    try:
+        with replacing(folder / INDEX) as stream:
+            stream.write(json.dumps(index, indent=1).encode())
+    except BaseException:
+        (folder / ROWS).unlink(missing_ok=True)
+        raise
     return Stream.open(folder)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from prssm.data.domain import Domain
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
+from prssm.data.stream.index import check_index
 from prssm.foundation.errors import DataError
 
 ROWS = "rows.f32"
@@ -44,6 +45,7 @@ class Stream:
         folder = Path(folder)
         try:
             index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+            check_index(index)
             stream = cls(
                 folder,
                 tuple(index["inputs"]),
@@ -58,7 +60,7 @@ class Stream:
             raise DataError(
                 f"{folder}: expected a folder made by `prssm convert`, but it has no {INDEX}"
             ) from None
-        except (json.JSONDecodeError, KeyError, TypeError, OSError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise DataError(f"{folder / INDEX}: not a whole index of a stream: {error}") from None
         stream._check_size()
         return stream
@@ -66,7 +68,7 @@ class Stream:
     def _check_size(self) -> None:
         path = self.folder / ROWS
         expected = int(self.lengths.sum()) * self.width * KIND.itemsize
-        found = path.stat().st_size if path.exists() else 0
+        found = path.stat().st_size if path.is_file() else 0
         if found != expected:
             raise DataError(
                 f"{path}: expected {expected} bytes, got {found}: the file is not whole; convert "
@@ -104,7 +106,9 @@ class Stream:
 
     def scaler(self, normalise: bool = True) -> Scaler:
         """As fitted on all rows."""
-        mean, std = (np.asarray(self.statistics[name]) for name in ("mean", "std"))
+        mean, std = (
+            np.asarray(self.statistics[name], dtype=np.float64) for name in ("mean", "std")
+        )
         if not normalise:
             mean = np.zeros_like(mean)
             std = np.ones_like(std)

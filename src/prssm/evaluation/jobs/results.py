@@ -9,16 +9,17 @@ tried again) the last one counts.
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
+from prssm.data.io.npz_members import npz_members
 from prssm.evaluation.jobs.job_record import OK, SCHEMA_VERSION, finite, key_of
 from prssm.foundation.atomic import replacing
-from prssm.foundation.errors import DataError
+from prssm.foundation.errors import DataError, PrssmError, WriteError
+from prssm.foundation.locks import locked
 
 FILE_NAME = "experiments.jsonl"
 ARRAYS_FOLDER = "arrays"
@@ -49,8 +50,18 @@ class Results:
         well.
         """
         line = json.dumps(record, allow_nan=False).encode() + b"\n"
+        try:
+            return self._append(record, arrays, line)
+        except OSError as error:
+            if isinstance(error, PrssmError):
+                raise
+            raise WriteError(f"{self.path}: cannot write here: {error.strerror or error}") from None
+
+    def _append(
+        self, record: Mapping[str, Any], arrays: Mapping[str, np.ndarray], line: bytes
+    ) -> bool:
         self.folder.mkdir(parents=True, exist_ok=True)
-        with _locked(self.path.with_suffix(".lock")), self.path.open("a+b") as stream:
+        with locked(self.path.with_suffix(".lock")), self.path.open("a+b") as stream:
             self._read_new_lines(stream)
             known = self.records.get(record["key"])
             if known is not None and known["outcome"] == OK:
@@ -86,8 +97,7 @@ class Results:
         path = self._arrays_path(key)
         if not path.exists():
             return {}
-        with np.load(path, allow_pickle=False) as stored:
-            return dict(stored)
+        return {name: np.asarray(array) for name, array in npz_members(path).items()}
 
     def _arrays_path(self, key: str) -> Path:
         return self.folder / ARRAYS_FOLDER / f"{key}.npz"
@@ -116,7 +126,7 @@ class Results:
         where = f"{self.path}, line {number}"
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise DataError(
                 f"{where}: not a line of a prssm results file (not JSON); use another --out folder"
             ) from None
@@ -136,22 +146,3 @@ class Results:
                 f"{where}: {missing[0]!r} is missing or not a text; use another --out folder"
             )
         return record
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Holds the folder's lock in the block, among all programs of this machine.
-
-    The lock ends with its process.
-    """
-    with path.open("a") as stream:
-        if os.name == "nt":
-            import msvcrt
-
-            # The module is empty to a checker on another system.
-            msvcrt.locking(stream.fileno(), msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
-        else:
-            import fcntl
-
-            fcntl.flock(stream, fcntl.LOCK_EX)
-        yield  # closing the file gives the lock back

@@ -17,6 +17,7 @@ from prssm.evaluation.tasks.settings import FitSettings
 from prssm.evaluation.tasks.sources import load_data
 from prssm.models.estimator import Estimator
 from prssm.models.registry import method
+from prssm.training.checkpoint import Checkpoint
 from prssm.training.session import Progress
 
 # what PR-SSM is told for a stream, where the user says nothing about it
@@ -111,7 +112,8 @@ def _prepare(checkpoint: Path, resume: bool, note: Note) -> None:
         note(f"{checkpoint}: no checkpoint there, so training starts from the beginning")
     if not resume and checkpoint.exists():
         kept = Path(f"{checkpoint}.old")
-        os.replace(checkpoint, kept)
+        with Checkpoint(checkpoint, fingerprint="").alone():
+            os.replace(checkpoint, kept)
         note(
             f"an unfinished run was found; its checkpoint is now {kept} (to go on with it: "
             f"--resume --checkpoint {kept})"

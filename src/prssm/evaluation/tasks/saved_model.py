@@ -1,21 +1,27 @@
-"""A saved model on data: `prssm simulate` and `prssm score` without the terminal."""
+"""Saved models on data, or in another language, without the terminal.
+
+These are `prssm simulate`, `score`, `compare`, `report` and `export`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from prssm.data.record import Record
-from prssm.evaluation.comparison import Run, ScoreRow, run_over
+from prssm.evaluation.comparison import Run, ScoreRow, residuals_of, run_over
 from prssm.evaluation.tasks.settings import (
     ColumnSettings,
     ComparisonSettings,
+    ExportTask,
     SavedModelSettings,
 )
 from prssm.evaluation.tasks.sources import records_for_model
+from prssm.export import targets
 from prssm.models.estimator import Estimator
 from prssm.models.files import load
 from prssm.prediction.metrics import evaluate, evaluate_each
 from prssm.prediction.prediction import Prediction
+from prssm.prediction.residuals import Residuals
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +31,7 @@ class Scored:
     model: Estimator
     records: list[Record]
     metrics: dict[str, float]
+    residuals: Residuals | None  # one step ahead; None where there are too few rows for it
     each: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
@@ -50,7 +57,8 @@ def score(settings: SavedModelSettings) -> Scored:
     records = records_for_model(model, settings.data, settings)
     runs = model.simulate(records, samples=settings.samples, seed=settings.seed)
     y_std = model.scaler_.y_std
-    return Scored(model, records, evaluate(runs, y_std), evaluate_each(runs, y_std))
+    residuals = residuals_of(model, records)
+    return Scored(model, records, evaluate(runs, y_std), residuals, evaluate_each(runs, y_std))
 
 
 def run_saved(
@@ -77,3 +85,15 @@ def _labels(paths: Sequence[Path], models: Sequence[Estimator]) -> list[str]:
     stems = [path.stem for path in paths]
     names = [path.stem if stems.count(path.stem) == 1 else str(path) for path in paths]
     return [f"{name} ({model.name})" for name, model in zip(names, models, strict=True)]
+
+
+def export(task: ExportTask) -> Path:
+    """The model in another language; the path of what was written."""
+    return targets.export(
+        load(task.model),
+        task.to,
+        task.place,
+        samples=task.samples,
+        precision=task.precision,
+        seed=task.seed,
+    )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from prssm.export.targets import ExportSettings, target_named
 from prssm.foundation.errors import OptionError
 
 
@@ -177,6 +178,48 @@ class ComparisonSettings(ColumnSettings):
             raise OptionError(
                 "no models: name one or more files, e.g. prssm compare a.prssm --on log"
             )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilterSettings(ColumnSettings):
+    """A saved model and the recording that it is told; `smooth`: all of it for every row."""
+
+    model: Path
+    data: str
+    method: str = "extended"
+    smooth: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictSettings(ColumnSettings):
+    """A saved model, a recording, and how many rows ahead each row is predicted."""
+
+    model: Path
+    data: str
+    horizon: int = 1
+    method: str = "extended"
+
+    def __post_init__(self) -> None:
+        if self.horizon < 1:
+            raise OptionError(f"--horizon: expected at least 1, got {self.horizon}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportTask(ExportSettings):
+    """A saved model and the language in which it is to be written; `out`: beside the model."""
+
+    model: Path
+    to: str
+    out: Path | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        target_named(self.to)
+
+    @property
+    def place(self) -> Path:
+        """Where it goes."""
+        return self.out or self.model.with_name(self.model.stem + target_named(self.to).suffix)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,9 +17,12 @@ from prssm.data.lag_windows import choose_lags, lagged
 from prssm.data.record import Record
 from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import SquaredExponential, squared_exponential_only
+from prssm.inference.state_space import StateSpace
 from prssm.models.estimator import Estimator, Simulated
 from prssm.models.lagged import LEAST_WARMUP
 from prssm.models.narx.free_run import Run, Window, draw_paths, free_run
+from prssm.models.narx.space import NarxSpace
+from prssm.models.stored_arrays import MOST_LAGS, Shape, check, whole_number
 from prssm.training.log import TrainingLog
 from prssm.training.session import Session
 
@@ -128,6 +131,17 @@ class NarxEstimator(Estimator):
             drawn = np.concatenate([first, path], axis=1)
         return Simulated(np.concatenate([given, run.mean]), np.concatenate([start_std, std]), drawn)
 
+    def _state_space(self) -> StateSpace:
+        model = self.model_
+        return NarxSpace(
+            model.gps,
+            model.lags,
+            process_var=model.process_std**2,
+            output_var=model.output_std**2,
+            usual_mean=model.usual_mean,
+            usual_std=model.usual_std,
+        )
+
     def _given_rows(self, y_start: np.ndarray, lags: int) -> tuple[np.ndarray, np.ndarray]:
         """The first L outputs (gaps bridged) and their variance.
 
@@ -169,6 +183,10 @@ class NarxEstimator(Estimator):
         )
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        outputs = len(self.output_names_)
+        lags = whole_number(values, "lags", least=1, most=MOST_LAGS)
+        window = lags * (outputs + len(self.input_names_))
+        check(arrays, _STORED, y=outputs, window=window)
         kernel = SquaredExponential(
             jnp.asarray(arrays["log_std"]), jnp.asarray(arrays["log_lengthscale"])
         )
@@ -181,10 +199,24 @@ class NarxEstimator(Estimator):
             arrays["output_std"],
             usual_mean=arrays["usual_mean"],
             usual_std=arrays["usual_std"],
-            lags=int(values["lags"]),
+            lags=lags,
         )
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
+
+
+# lengths: outputs, lags of outputs and inputs, points
+_STORED: dict[str, Shape] = {
+    "log_std": ("y",),
+    "log_lengthscale": ("y", "window"),
+    "zeta": ("y", "n", "window"),
+    "weights": ("y", "n"),
+    "quadratic": ("y", "n", "n"),
+    "process_std": ("y",),
+    "output_std": ("y",),
+    "usual_mean": ("y",),
+    "usual_std": ("y",),
+}
 
 
 def stacked(parts: Sequence[Any]) -> Any:

@@ -26,6 +26,7 @@ from prssm.gp.linalg import one_by_one
 from prssm.gp.start import box, start_values
 from prssm.models.lagged import LaggedConfig
 from prssm.models.narx.narx import Learnt, NarxEstimator, stacked
+from prssm.models.stored_arrays import check
 from prssm.training.log import CONVERGED, TrainingLog
 from prssm.training.quasi_newton import Ascent, maximise
 from prssm.training.session import Session
@@ -177,6 +178,7 @@ class NIGP(NarxEstimator):
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         super()._restore(values, arrays)
+        check(arrays, {"window_std": ("window",)}, window=arrays["zeta"].shape[2])
         self.window_std_ = arrays["window_std"]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from prssm.prediction.gaussian import half_width
 
-_SHARES = (0.9, 0.95)  # bands whose factors are averaged; see docs/accuracy.md for others
+_SHARES = (0.9, 0.95)  # bands whose factors are averaged; see docs/studies/accuracy.md for others
 _RANGE = (0.5, 20.0)  # a factor beyond is a sign of broken folds rather than of a broken band
 
 

@@ -131,7 +131,9 @@ class PRSSMConfig(Options):
     recognition_std: float = option(
         0.1, "standard deviation of the recognised first state before training", above=0
     )
-    iterations: int | None = option(500, "gradient steps; none: 2000", minimum=0)
+    iterations: int | None = option(
+        500, "gradient steps; none: 2000, or 4000 for long data at one level", minimum=0
+    )
     first_round: float = option(
         0.55,
         "share of the iterations that all levels have; after it only those go on whose held-out "
@@ -198,12 +200,14 @@ class PRSSMConfig(Options):
         `rows` says how many there are in all, where these records are not all.
         """
         is_long = (rows or sum(map(len, records))) >= _LONG
+        # What grows begins small; a stream or a single level does not grow.
+        large = is_long and not (self.grow and self.complexity == AUTO)
         shortest = min(map(len, records))
         found = {
             "latent_dim": max(_LATENT_DIM, 2 * records[0].output_dim),
             "horizon": max(2, min(_HORIZON, shortest // 2)),
-            "inducing": 10,
-            "iterations": 2000,
+            "inducing": 20 if large else 10,
+            "iterations": 4000 if large else 2000,
             "folds": 3 if is_long else 6,
         }
         found = {name: value for name, value in found.items() if getattr(self, name) is None}
@@ -237,7 +241,7 @@ else:
 
 _LATENT_DIM = 6
 _HORIZON = 100
-_LONG = 4000  # steps in all, of which three stretches that are held out say enough
+_LONG = 4000  # steps in all, of which three held-out stretches say enough
 # what data may decide
 RESOLVED = ("latent_dim", "horizon", "recognition_window", "inducing", "iterations", "folds")
 PAPER = PRSSMConfig()

@@ -13,9 +13,18 @@ from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.stream.stream import Stream
 from prssm.foundation.errors import OptionError
+from prssm.inference.noise_search import NoiseFactors
+from prssm.inference.state_space import StateSpace
 from prssm.models.estimator import Estimator, Simulated
 from prssm.models.prssm.calibration import Calibration
 from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, ResolvedConfig
+from prssm.models.prssm.filtering.noises import (
+    Heard,
+    estimated_noises,
+    heard_by_folds,
+    trained_noises,
+)
+from prssm.models.prssm.filtering.space import space_of
 from prssm.models.prssm.fitting.contest import Contender, Contest
 from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.fitting.growth import Growth
@@ -29,6 +38,7 @@ from prssm.models.prssm.starts.start import Starts, blank_model
 from prssm.models.prssm.stepping.mixture_stepper import MixtureStepper
 from prssm.models.prssm.stepping.stepper import Stepper
 from prssm.models.prssm.trained import Trained
+from prssm.models.stored_arrays import check
 from prssm.training.checkpoint import fingerprint
 from prssm.training.log import TrainingLog
 from prssm.training.session import Session
@@ -37,6 +47,10 @@ _RUNS_AWAY = (
     "free runs over the longest training record leave the data; try a longer horizon or a larger "
     "stride: "
     "training sees no more than one horizon at a time"
+)
+_WORSE_THAN_LINEAR = (
+    "the linear model is kept: level {level} errs less on held-out stretches, but more in free "
+    "runs over whole training records"
 )
 
 KEPT_VALUES = 5_000_000  # drawn values of a run that are kept where nobody asked for samples
@@ -55,7 +69,9 @@ class PRSSM(Estimator):
     config: PRSSMConfig
     config_: ResolvedConfig  # with what the data decided filled in
     training_: TrainingLog
+    noises_: NoiseFactors  # those of the filters; free runs keep the trained ones
     _first: Contender | None  # the winner of the race, while the contest goes on
+    _last: tuple[Fitting, Choice]  # what was kept last, until its noises are known
     restarts_: Trained  # all trained restarts with their held-out runs; not in a model file
 
     @property
@@ -72,8 +88,15 @@ class PRSSM(Estimator):
         super()._fit_scaled(records, session)
         first = self._first
         del self._first
-        if first is None:
-            return
+        if first is not None:
+            self._contest(first, records, session)
+        fitting, choice = self._last
+        del self._last
+        folds = heard_by_folds(fitting.trained, choice)
+        final = Heard(choice.mixture.models, fitting.records)
+        self.noises_ = estimated_noises(folds, final, self._window) or self.noises_
+
+    def _contest(self, first: Contender, records: list[Record], session: Session) -> None:
         config = self.config_
         key = fingerprint(config, vars(first.fitting.cut).values())
         contest = Contest(
@@ -131,6 +154,7 @@ class PRSSM(Estimator):
         """What is kept of all that was trained."""
         choice = choose(fitting.trained)
         self._take(fitting.trained, choice)
+        self._last = fitting, choice
         best = np.flatnonzero(fitting.racers == choice.members[0])
         log = log or TrainingLog.nothing()
         self.training_ = replace(log, kept=int(best[0]) if len(best) else log.kept)
@@ -141,6 +165,7 @@ class PRSSM(Estimator):
         self.config_ = now.fitting.config
         self.stride_ = now.stride
         self._take(now.fitting.trained, now.choice)
+        self._last = now.fitting, now.choice
         self.training_ = log
         session.found(self)
 
@@ -150,7 +175,9 @@ class PRSSM(Estimator):
         self.held_out_ = choice.held_out
         self.calibration_ = choice.calibration
         self.mixture_ = choice.mixture
+        self.noises_ = trained_noises(choice.mixture.models)
         self.steady_ = choice.steady
+        self.worse_than_linear_ = choice.worse_than_linear
         self.training_ = TrainingLog.nothing()
 
     def _check_structure(self, records: list[Record]) -> None:
@@ -192,6 +219,9 @@ class PRSSM(Estimator):
             drawn = self.calibration_.samples(drawn, run.mean)
         return replace(run, std=self.calibration_.std(run.std), samples=drawn)
 
+    def _state_space(self) -> StateSpace:
+        return space_of(self.mixture_.models, self._window, self.noises_)
+
     def stepper(self, *, best: bool = False) -> Stepper | MixtureStepper:
         """One step at a time, for a controller: some microseconds a step of each member's mean.
 
@@ -231,6 +261,8 @@ class PRSSM(Estimator):
                 "held-out values",
             ),
         ]
+        if self.worse_than_linear_:
+            found.append(("Linear", _WORSE_THAN_LINEAR.format(level=self.worse_than_linear_)))
         return found if self.steady_ else [*found, ("Warning", _RUNS_AWAY)]
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -246,10 +278,13 @@ class PRSSM(Estimator):
             "level": self.level_,
             "held_out": self.held_out_,
             "steady": self.steady_,
+            "worse_than_linear": self.worse_than_linear_,
+            "noises": self.noises_.to_dict(),
         }, arrays
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.config_ = cast(ResolvedConfig, self.config.replace(**values["resolved"]))
+        _check_sizes(self.config_, arrays, len(self.input_names_))
         like = blank_model(self.config_, len(self.input_names_), len(self.output_names_))
         members = len(arrays["models.log_output_std"])
         leaves = [
@@ -261,13 +296,39 @@ class PRSSM(Estimator):
         )
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
+        check(arrays, {"calibration": ("y",)}, y=len(self.output_names_))
         self.level_ = values["level"]
-        self.held_out_ = values["held_out"]
-        self.steady_ = values.get("steady", True)
+        self.held_out_ = _held_out(values["held_out"], self.level_)
+        self.steady_ = bool(values.get("steady", True))
+        self.worse_than_linear_ = str(values.get("worse_than_linear", ""))
         self.calibration_ = Calibration(arrays["calibration"])
+        stored = values.get("noises")  # files of earlier versions have none
+        self.noises_ = NoiseFactors(**stored) if stored else trained_noises(self.mixture_.models)
 
 
 def _shaped(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:
     if arrays[name].shape != shape:
         raise TypeError(f"{name} has shape {arrays[name].shape}, the options ask for {shape}")
     return arrays[name]
+
+
+def _check_sizes(config: ResolvedConfig, arrays: dict[str, np.ndarray], inputs: int) -> None:
+    """Options that ask for more numbers than the file has would fill the memory before that is
+    noticed.
+    """
+    there = sum(array.size for array in arrays.values())
+    states = config.latent_dim
+    points = states * config.inducing * (states + inputs)
+    if max(points, states * config.recognition_window) > max(there, 1):
+        raise TypeError(f"the options ask for {points} numbers, the file has {there}")
+
+
+def _held_out(scores: Any, level: Any) -> dict[str, Any]:
+    """Held-out errors of each level, the level that was kept among them; or none at all."""
+    is_known = isinstance(scores, dict) and all(
+        isinstance(score, dict) and {"typical", "inside"} <= score.keys()
+        for score in scores.values()
+    )
+    if not is_known or (scores and level not in scores):
+        raise TypeError(f"held_out: expected scores of {level!r} among others, got {scores!r}")
+    return scores

@@ -61,7 +61,7 @@ def choose(trained: Trained) -> Choice:
     records is not taken: then the linear model is.
     """
     entered = best_rounds(trained.candidates())
-    members = [trained.steady(trained.final(one.level, one.round), one.round) for one in entered]
+    members = [trained.steady(one.level, one.round) for one in entered]
     steady = any(len(found) for found in members)
     errors = [
         one.held_out.typical if len(found) or not steady else np.inf

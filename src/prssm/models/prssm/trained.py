@@ -151,8 +151,12 @@ class Trained:
                 f"all {group.count} restarts of level {group.level.name!r} diverged; try a smaller "
                 "learning_rate, a shorter horizon, more restarts or fewer latent dimensions"
             )
-        objective = self.stages[number].objective
-        return found[objective[found] >= objective[found[0]] - group.level.margin(self.margin)]
+        return self._near_the_first(group.level, found, number)
+
+    def _near_the_first(self, level: Level, found: np.ndarray, number: int) -> np.ndarray:
+        """Those whose ELBO is not much worse than that of the first, which is the best."""
+        elbo = self.stages[number].objective[found]
+        return found[elbo >= elbo[:1] - level.margin(self.margin)] if len(found) else found
 
     def final(self, level: Level, number: int) -> np.ndarray:
         """Members of this level that were trained on all data."""
@@ -212,22 +216,26 @@ class Trained:
                 found.append(Candidate(level, number, self.held_out(level, number)))
         return found
 
-    def steady(self, members: np.ndarray, number: int) -> np.ndarray:
-        """Those that do not run away over the longest record.
+    def steady(self, level: Level, number: int) -> np.ndarray:
+        """Members of this level, trained on all data, that do not run away over the longest record.
 
         Sub-trajectories and held-out stretches may be shorter than that, so neither the ELBO nor
-        held-out errors need to know.
+        held-out errors need to know. Where one runs away the next best takes its place; none where
+        all do.
         """
         if not self.records:
-            return members
+            return self.final(level, number)
         longest = max(self.records, key=len)[:_ROWS]
         limit = _LOST * np.nanstd(np.concatenate([record.y for record in self.records]), axis=0)
-        y_start = longest.y[: self.window]
-        runs = [
-            self.mixture(number, members[[at]]).run(longest.u, y_start, _FEW, self.seed, quick=True)
-            for at in range(len(members))
-        ]
-        return members[[_stays(longest.y, run.mean, limit) for run in runs]]
+        found: list[int] = []
+        for restart in self.ranked(self._of(level)[0], number):
+            mixture = self.mixture(number, np.array([restart]))
+            run = mixture.run(longest.u, longest.y[: self.window], _FEW, self.seed, quick=True)
+            if _stays(longest.y, run.mean, limit):
+                found.append(int(restart))
+            if len(found) == self.most_members:
+                break
+        return self._near_the_first(level, np.array(found, dtype=int), number)
 
     def training_error(self, mixture: Mixture) -> float:
         """Root mean square error of free runs over whole training records, the longest first.

@@ -15,13 +15,16 @@ from prssm.data.lag_windows import choose_lags, lagged
 from prssm.data.record import Record
 from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import SquaredExponential
+from prssm.inference.state_space import StateSpace
 from prssm.models.estimator import Estimator, Simulated
 from prssm.models.lagged import LEAST_WARMUP
 from prssm.models.revarb.bound import Revarb, RevarbData, objective, usable
 from prssm.models.revarb.config import ONE_LAYER, TWO_LAYERS, REVARBConfig
 from prssm.models.revarb.first_state import FirstState
 from prssm.models.revarb.free_run import Start, Steps, draw_outputs, free_run
+from prssm.models.revarb.space import RevarbSpace
 from prssm.models.revarb.start import create_starts, phases
+from prssm.models.stored_arrays import MOST_LAGS, Shape, check, whole_number
 from prssm.training.checkpoint import fingerprint
 from prssm.training.legs import train
 from prssm.training.log import TrainingLog
@@ -159,6 +162,12 @@ class REVARB(Estimator):
             *_states(start, steps, noise_var, outputs=outputs, length=len(u)),
         )
 
+    def _state_space(self) -> StateSpace:
+        model = self.model_
+        return RevarbSpace(
+            model.gps, model.noise_std, model.first, lags=model.lags, window=self.warmup
+        )
+
     def _bridged(self, y_start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The first outputs with gaps bridged, and which were measured at all.
 
@@ -194,6 +203,8 @@ class REVARB(Estimator):
         }
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        lags = whole_number(values, "lags", least=1, most=MOST_LAGS)
+        self._check_stored(arrays, lags)
         gps = []
         for h in range(self.config.layers + 1):
             log_std, log_lengthscale, *rest = (
@@ -210,10 +221,41 @@ class REVARB(Estimator):
             first,
             usual_mean=arrays["usual_mean"],
             usual_std=arrays["usual_std"],
-            lags=int(values["lags"]),
+            lags=lags,
         )
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
+
+    def _check_stored(self, arrays: dict[str, np.ndarray], lags: int) -> None:
+        """Each layer reads its own window and that of the inputs or of the layer below."""
+        outputs = len(self.output_names_)
+        inputs = len(self.input_names_)
+        layers = self.config.layers
+        for h in range(layers + 1):
+            below = inputs if h == 0 else outputs
+            width = lags * (outputs if h == layers else outputs + below)
+            shapes = {f"layer{h}.{name}": shape for name, shape in _LAYER.items()}
+            check(arrays, shapes, y=outputs, window=width)
+        first = {
+            "first.feature_mean": ("rows",),
+            "first.coefficients": ("rows", "states"),
+            "first.covariance": ("states", "states"),
+            "first.usual_mean": ("states",),
+            "first.usual_covariance": ("states", "states"),
+        }
+        features = max(LEAST_WARMUP, lags + 1) * (outputs + inputs)
+        check(arrays, first, rows=features, states=layers * lags * outputs)
+        own = {"noise_std": ("layers", "y"), "usual_mean": ("y",), "usual_std": ("y",)}
+        check(arrays, own, layers=layers + 1, y=outputs)
+
+
+_LAYER: dict[str, Shape] = {
+    "log_std": ("y",),
+    "log_lengthscale": ("y", "window"),
+    "zeta": ("y", "n", "window"),
+    "weights": ("y", "n"),
+    "quadratic": ("y", "n", "n"),
+}
 
 
 class REVARB2(REVARB):

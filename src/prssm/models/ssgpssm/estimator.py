@@ -22,12 +22,15 @@ from prssm.data.record import Record
 from prssm.data.windows import Windows, whole
 from prssm.foundation.errors import OptionError
 from prssm.gp.spectral import BoxBasis
+from prssm.inference.particles.gibbs import sample_path
+from prssm.inference.state_space import StateSpace
 from prssm.linear.output_coordinates import fit_linear_mean
 from prssm.models.estimator import Estimator, Simulated
 from prssm.models.ssgpssm.chain import Draws, run
 from prssm.models.ssgpssm.config import PAPER, SSGPSSMConfig
-from prssm.models.ssgpssm.particle_filter import sample_path
+from prssm.models.ssgpssm.space import BasisSpace
 from prssm.models.ssgpssm.sweep import Chain, Structure, Training, noise_of
+from prssm.models.stored_arrays import Shape, check
 from prssm.training.checkpoint import fingerprint
 from prssm.training.log import TrainingLog
 from prssm.training.session import Session
@@ -96,6 +99,13 @@ class SSGPSSM(Estimator):
                 state_std=states.std(axis=0, ddof=1),
             )
 
+    def _state_space(self) -> StateSpace:
+        """Some models of the posterior, evenly drawn, as members of a mixture."""
+        kept = len(self.draws_.weights)
+        used = np.unique(np.linspace(0, kept - 1, _MEMBERS).round().astype(int))
+        draws = jax.tree.map(lambda array: np.asarray(array)[used], self.draws_)
+        return BasisSpace(self.structure_, draws)
+
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         values, curves = self.training_.to_parts()
         structure = self.structure_
@@ -111,6 +121,16 @@ class SSGPSSM(Estimator):
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         config = self.config
+        inputs = len(self.input_names_)
+        size = config.n_basis_x**config.latent_dim * config.n_basis_u**inputs
+        check(
+            arrays,
+            _STORED,
+            x=config.latent_dim,
+            u=inputs,
+            y=len(self.output_names_),
+            size=size,
+        )
         x, u = (jnp.asarray(arrays[name]) for name in ("box_x", "box_u"))
         self.structure_ = Structure(
             BoxBasis(x, config.n_basis_x),
@@ -119,15 +139,21 @@ class SSGPSSM(Estimator):
             G=jnp.asarray(arrays["G"]),
         )
         self.draws_ = Draws(*(jnp.asarray(arrays[f"draws.{name}"]) for name in _DRAWN))
-        if self.draws_.weights.shape[1:] != (len(x), self.structure_.size):
-            raise TypeError(
-                f"weights have shape {self.draws_.weights.shape}, "
-                f"the options ask for {self.structure_.size} basis functions"
-            )
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
 
 
+_MEMBERS = 12  # models of the posterior that a filter weighs
+_STORED: dict[str, Shape] = {
+    "F": ("x", "x"),
+    "G": ("x", "u"),
+    "box_x": ("x",),
+    "box_u": ("u",),
+    "draws.weights": ("n", "x", "size"),
+    "draws.process": ("n", "x", "x"),
+    "draws.output_std": ("n", "y"),
+    "draws.hyper": ("n", "hyper"),
+}
 _DRAWN = ("weights", "process", "output_std", "hyper")
 
 

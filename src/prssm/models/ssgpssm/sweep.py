@@ -12,8 +12,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from prssm.gp.spectral import BoxBasis, outer, squared_exponential_density
+from prssm.inference.particles.gibbs import Noise, StepMean, sample_path
 from prssm.models.ssgpssm.basis_posterior import Statistics, WeightPosterior, chi_square
-from prssm.models.ssgpssm.particle_filter import Noise, StepMean, sample_path
 
 _PROPOSAL_STD = 0.15  # random walk of the logarithms of signal deviation and length scales
 _SIGNAL_PRIOR_STD = 1.0  # of the logarithm of the signal deviation

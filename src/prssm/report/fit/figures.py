@@ -9,10 +9,12 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from prssm.evaluation.comparison import Run
 from prssm.prediction.plot import MEASURED, PREDICTED, plot_output
 from prssm.prediction.prediction import Prediction
+from prssm.prediction.residuals import Residuals
 from prssm.report.fit.calibration import LEVELS, coverage_curve
 from prssm.training.log import DIVERGED, TrainingLog
 
@@ -132,6 +134,49 @@ def calibration(runs: Sequence[Run]) -> Figure:
     ax.text(0.97, 0.06, "too narrow", ha="right", color=QUIET, size=9)
     ax.text(0.03, 0.92, "too wide", color=QUIET, size=9)
     return finish(figure, [ax])
+
+
+def correlations(residuals: Residuals) -> Figure:
+    """Errors one step ahead with themselves and with every input, and a perfect model's bands.
+
+    An output is a column of panels.
+    """
+    outputs = min(residuals.autocorrelation.shape[1], MAX_PANELS)
+    inputs = min(residuals.cross_correlation.shape[2], MAX_PANELS)
+    rows = 1 + inputs
+    figure = Figure(figsize=(WIDTH, 1.7 * rows + 0.7), layout="constrained")
+    axes = figure.subplots(rows, outputs, squeeze=False, sharey="row")
+    for output in range(outputs):
+        own = residuals.autocorrelation[:, output], residuals.autocorrelation_band[:, output]
+        _bars(axes[0, output], *own, first=1)
+        axes[0, output].set_title(residuals.output_names[output], size=10, color=TEXT)
+        for i in range(inputs):
+            cross = residuals.cross_correlation[:, output, i]
+            band = residuals.cross_correlation_band[:, output, i]
+            _bars(axes[1 + i, output], cross, band, first=0)
+    axes[0, 0].set_ylabel("with itself")
+    for i in range(inputs):
+        axes[1 + i, 0].set_ylabel(f"with {residuals.input_names[i]}")
+    for ax in axes[-1]:
+        ax.set_xlabel("lag in steps")
+    finish(figure, list(axes.ravel()), legend=False)
+    for ax in axes[-1]:
+        ax.set_xlabel("lag in steps")
+    return figure
+
+
+def _bars(ax: Axes, values: np.ndarray, band: np.ndarray, first: int) -> None:
+    """Correlations by lag over the band of a perfect model; those beyond it stand out."""
+    lag = first + np.arange(len(values))
+    ax.fill_between(lag, -band, band, color=QUIET, alpha=0.25, lw=0, step="mid")
+    beyond = np.abs(values) > band
+    ax.bar(lag, values, width=0.55, color=np.where(beyond, PREDICTED, MEASURED))
+    ax.axhline(0.0, color=QUIET, lw=0.8)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlim(-0.7, lag[-1] + 0.7)
+    reach = 1.15 * max(float(np.abs(values).max()), float(band.max()))
+    bottom, top = ax.get_ylim()
+    ax.set_ylim(min(bottom, -reach), max(top, reach))
 
 
 def latent_states(prediction: Prediction) -> Figure:

@@ -9,13 +9,16 @@ from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from prssm.evaluation.comparison import Run
+from prssm.data.record import Record
+from prssm.evaluation.comparison import Run, residuals_of
 from prssm.foundation.atomic import replacing
 from prssm.models.estimator import Estimator
+from prssm.prediction.prediction import Prediction
 from prssm.report.fit import context_figures, figures
 from prssm.report.fit.notes import notes_about
 from prssm.report.html import render
 from prssm.report.images import Image, embed
+from prssm.report.residual_words import in_words
 from prssm.report.tables import METRICS, ScoreRow, Table, outputs_table, score_table
 
 MAX_RECORDS = 3  # free runs drawn of each part; the scores count all
@@ -173,6 +176,7 @@ def _sections(
             images,
         )
     )
+    sections += _residual_section(model, runs[0])
     if first.state_mean is not None:
         explanation = (
             f"What the model remembers from step to step, on {runs[0].label}, in its own units."
@@ -225,6 +229,26 @@ def _context(
         )
         sections.append(("Error against horizon", told, [image]))
     return sections
+
+
+def _residual_section(model: Estimator, run: Run) -> list[tuple[str, str, list[Image]]]:
+    """What errors one step ahead still tell; nothing where there are too few rows."""
+    checked = residuals_of(model, [_record(prediction) for prediction in run.predictions])
+    if checked is None:
+        return []
+    told = " ".join(in_words(checked))
+    return [
+        (
+            "Residuals one step ahead",
+            f"{told} Bars of a perfect model stay inside the grey bands, but for one in a hundred.",
+            [embed(figures.correlations(checked), "correlations of the residuals")],
+        )
+    ]
+
+
+def _record(run: Prediction) -> Record:
+    """The recording that a run went over."""
+    return Record(run.inputs, run.measured, run.dt, name=run.name)
 
 
 def _shown(run: Run) -> str:

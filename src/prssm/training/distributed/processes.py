@@ -45,6 +45,8 @@ def join(
             None if coordinator == "auto" else coordinator,
             processes,
             process,
+            # else process 0 would listen on all networks of its machine
+            coordinator_bind_address=None if coordinator == "auto" else coordinator,
             initialization_timeout=START_SECONDS,
             heartbeat_timeout_seconds=HEARTBEAT_SECONDS,
         )

@@ -49,6 +49,11 @@ def rescued_by(rescue: Rescue) -> Iterator[None]:
         _rescues.remove(rescue)
 
 
+def rescued(line: str) -> str:
+    """Save the run that is going on, if one is; gives the line with which the process ends."""
+    return _rescues[-1](line) if _rescues else line
+
+
 def leave(line: str, code: int) -> None:
     """End a process that cannot go on, with one line for the user and the other processes.
 
@@ -71,7 +76,7 @@ def _watch() -> None:
         except store.GONE:
             return  # process 0 is gone, and the computation with it ends by itself
         if words and not _over.is_set():
-            _end(_rescues[-1](words) if _rescues else words, LOST)
+            _end(rescued(words), LOST)
 
 
 def _silence(seen: dict[int, tuple[str | None, float]]) -> str | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from prssm.data.io.text.cells import MISSING, is_value
-from prssm.foundation.errors import DataError
+from prssm.foundation.errors import DataError, listed
 
 COMMENT = ("#", "%")
 MARKS = (";", "\t", ",", "|", " ")
@@ -50,7 +50,7 @@ def layout_of(path: Path) -> Layout:
             rows = rows[1:]
             lines = lines[1:]
     if not rows:
-        raise DataError(f"{path}: no rows of data below the header {', '.join(names)}")
+        raise DataError(f"{path}: no rows of data below the header {listed(names)}")
     return Layout(names, has_header, units, rows, lines, mark)
 
 

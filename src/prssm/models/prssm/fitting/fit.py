@@ -30,7 +30,6 @@ from prssm.models.prssm.fitting.groups import Group
 from prssm.models.prssm.fitting.held_out import Fold
 from prssm.models.prssm.fitting.referee import Referee
 from prssm.models.prssm.fitting.trainers import CompiledTrainer
-from prssm.models.prssm.levels import AUTO
 from prssm.models.prssm.trained import Stage, Trained
 from prssm.training.feed import Feed
 from prssm.training.log import TrainingLog
@@ -79,7 +78,7 @@ class Fitting:
             draws=config.draws,
             engine=config.engine,
             seed=config.seed,
-            records=records if config.complexity == AUTO else (),
+            records=records,
         )
         theta = rows.rows(starts)
         trained = [group.restarts for group in groups if group.level.trained]

@@ -50,12 +50,11 @@ class Stepper:
         self._scaler = scaler
         self.stride = stride
         best = jax.tree.map(lambda leaf: leaf[member], mixture.models)
+        self._dims = len(best.transition.log_process_std), len(scaler.u_mean)
         with double_precision():
             dynamics = jax.jit(lambda transition: transition.condition())(best.transition)
-        self._dims = len(dynamics.process_var), len(scaler.u_mean)
-        self._step = PlainStep.where_possible(dynamics, best.emission, self._dims[1]) or _compiled(
-            dynamics, best.emission
-        )
+            plain = PlainStep.where_possible(dynamics, best.emission, self._dims[1])
+        self._step = plain or _compiled(dynamics, best.emission)
         columns = (scaler.u_mean, 1.0 / scaler.u_std, scaler.y_mean, scaler.y_std)
         self._u_mean, self._u_factor, self._y_mean, self._y_std = (
             array[:, None] for array in columns

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from prssm.foundation.precision import double_precision
-from prssm.models.ssgpssm.particle_filter import Noise, Update, choose, sample_path, trace_back
+from prssm.inference.particles.gibbs import Noise, Update, choose, sample_path, trace_back
 
 F = np.array([[0.9, 0.3], [-0.2, 0.7]])
 Q = np.array([[0.3, 0.1], [0.1, 0.2]])

@@ -1,0 +1,112 @@
+"""How far exported code is from the model: random models of all sizes and scales, random inputs.
+
+The disagreement of a case is the largest difference of mean or deviation over a free run, in units
+of the output's deviation in training, divided by the largest output of the run where that is above
+one.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from c_library import CLibrary
+from fitted_models import random_linear, random_prssm, record_for
+
+from prssm.export import draws as drawing
+from prssm.export.describing import describe
+from prssm.export.reference import run
+from prssm.models.estimator import Estimator
+from prssm.models.prssm.compiled import why_not
+from prssm.models.prssm.estimator import PRSSM
+
+ROWS = 25
+KERNELS = ("squared-exponential", "matern32", "matern52")
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Of one case, in the units that the module tells."""
+
+    case: str
+    reference: float  # C and the NumPy reference, both with the code's own draws
+    simulate: float | None  # C and `simulate`, with the same draws; none where JAX would compile
+
+
+def random_case(seed: int) -> tuple[str, Estimator]:
+    """A model of random size, kind and scale, and its size in words."""
+    rng = np.random.default_rng([seed, 11])
+    sizes = {
+        "states": int(rng.integers(1, 17)),
+        "inputs": int(rng.integers(0, 4)),
+        "outputs": int(rng.integers(1, 5)),
+    }
+    scale = float(10.0 ** rng.uniform(-8, 8))
+    if rng.random() < 0.15:
+        words = f"linear {sizes} scale {scale:.0e}"
+        return words, random_linear(**sizes, seed=seed, scale=scale)
+    options = {
+        "points": int(rng.integers(1, 51)),
+        "members": int(rng.integers(1, 4)),
+        "draws": str(rng.choice(["step", "trajectory"])),
+        "kernel": str(rng.choice(KERNELS, p=[0.7, 0.15, 0.15])),
+        "shared_inducing": bool(rng.random() < 0.3),
+        "inducing_covariance": str(rng.choice(["full", "diagonal"])),
+        "signal_std": float(10.0 ** rng.uniform(-4, 0)),
+        "lengthscale": float(10.0 ** rng.uniform(-0.5, 1.5)),
+        "process_std": float(10.0 ** rng.uniform(-3, -0.5)),
+        "z_std": float(10.0 ** rng.uniform(-3, 0)),
+    }
+    model = random_prssm(**sizes, **options, seed=seed, scale=scale)
+    return f"{sizes} {options} scale {scale:.0e}", model
+
+
+def disagreement(seed: int, folder: Path, flags: tuple[str, ...] = ("-O1",)) -> Disagreement:
+    """Of the case with this seed, compiled in an empty folder."""
+    words, model = random_case(seed)
+    description = describe(model)
+    u, y = record_for(model, rows=ROWS, seed=seed)
+    y[1] = np.nan
+    samples = 2 * len(description.members) + 1
+    library = CLibrary(description, folder, flags, samples=samples)
+    expected = run(description, u, y, library.made.draws)
+    assert expected.std is not None
+    unit = model.scaler_.y_std
+    found = library.run(u, y)
+    apart = _apart(found, (expected.mean, expected.std), unit)
+    if not isinstance(model, PRSSM) or why_not(model.mixture_.models) is not None:
+        return Disagreement(words, apart, None)
+    count = library.made.trajectories
+    draws = drawing.of_simulate(description, len(u), count, seed=0)
+    members = range(len(description.members))
+    noise = np.array(
+        [np.concatenate([draws.step(m, row).T for m in members]) for row in range(len(u))]
+    )
+    theirs = model.simulate(u, y, samples=count, seed=0)
+    return Disagreement(
+        words, apart, _apart(library.run(u, y, noise), (theirs.mean, theirs.std), unit)
+    )
+
+
+def _apart(
+    found: tuple[np.ndarray, np.ndarray], expected: tuple[np.ndarray, np.ndarray], unit: np.ndarray
+) -> float:
+    largest = max(1.0, *(float(np.nanmax(np.abs(part / unit))) for part in expected))
+    parts = [(a - b) / unit for a, b in zip(found, expected, strict=True)]
+    return float(np.max(np.abs(parts))) / largest
+
+
+def summary(cases: list[Disagreement]) -> list[str]:
+    """Lines for a terminal: the worst, and how rare it is."""
+    lines = []
+    for word, values in (
+        ("NumPy reference", [case.reference for case in cases]),
+        ("simulate", [case.simulate for case in cases if case.simulate is not None]),
+    ):
+        if values:
+            median, most, worst = np.quantile(values, [0.5, 0.99, 1.0])
+            lines.append(
+                f"C and {word}: {len(values)} models, median {median:.1e}, "
+                f"99 % below {most:.1e}, largest {worst:.1e}"
+            )
+    worst_case = max(cases, key=lambda case: max(case.reference, case.simulate or 0.0))
+    return [*lines, f"largest at: {worst_case.case}"]

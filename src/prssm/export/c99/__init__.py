@@ -1,0 +1,1 @@
+"""C99: a header, a source file and a self-test."""

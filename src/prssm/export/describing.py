@@ -1,0 +1,279 @@
+"""The description of a fitted model: `describe(model)`.
+
+A method that is to be exported gets a function here and a line in `_WAYS`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from prssm.dynamics.transition import LinearMean
+from prssm.export.description import Column, Description, FilterNoise, Member, Recognition
+from prssm.export.filter_noise import filter_noises
+from prssm.export.names import identifiers
+from prssm.export.profiles import PROFILES
+from prssm.foundation.errors import OptionError
+from prssm.foundation.precision import double_precision
+from prssm.gp.kernels import KERNELS
+from prssm.gp.linalg import JITTER
+from prssm.gp.sparse import DiagonalInducing, WhitenedInducing
+from prssm.models.estimator import Estimator
+from prssm.models.linear_ssm import LinearSSM
+from prssm.models.prssm.emission import LinearEmission
+from prssm.models.prssm.estimator import PRSSM
+from prssm.models.prssm.mixture import Mixture
+
+# What targets put behind the identifiers of columns.
+SUFFIXES = ("", "_std", "_mean", "_measured")
+# Words that targets use themselves.
+_TAKEN = ("time", "state", "states", "step", "step_size", "u", "y", "x", "std", "mean", "eps", "n")
+
+
+def describe(model: Any) -> Description:
+    """All that a step of a fitted PRSSM or LinearSSM needs, as plain arrays."""
+    for kind, way in _WAYS.items():
+        if isinstance(model, kind):
+            model._check_fitted()
+            return way(model)
+    name = getattr(model, "name", type(model).__name__)
+    raise OptionError(
+        f"export: expected a model of prssm or linear, got {name}, whose state is not a fixed "
+        "vector of numbers; fit PRSSM or LinearSSM to the same data"
+    )
+
+
+def mixture_members(mixture: Mixture, inputs: int, factors: Any = None) -> tuple[Member, ...]:
+    """The members of a mixture as plain arrays; `factors` are the noises of its filters."""
+    models = jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), mixture.models)
+    process_std = np.exp(models.transition.log_process_std)
+    states = process_std.shape[1]
+    noises = filter_noises(
+        np.exp(models.log_output_std),
+        models.correlation_of(np),
+        process=process_std[:, :, None] ** 2 * np.eye(states),
+        moved=np.broadcast_to(np.eye(states), (len(process_std), states, states)),
+        factors=factors,
+    )
+    with double_precision():
+        return tuple(
+            _member(
+                jax.tree.map(lambda leaf, at=at: leaf[at], models),
+                mixture.window,
+                inputs,
+                noise=noise,
+            )
+            for at, noise in enumerate(noises)
+        )
+
+
+def kernel_name(kernel: Any) -> str:
+    """Its word in the options; any other is refused."""
+    for name in PROFILES:
+        factory = KERNELS[name]
+        if type(kernel) is getattr(factory, "__self__", None):
+            return name
+    raise OptionError(
+        f"export: expected one of the kernels {', '.join(PROFILES)}, got "
+        f"{type(kernel).__name__}, which is known to Python alone; train with one of them"
+    )
+
+
+def _of_prssm(model: PRSSM) -> Description:
+    gp = model.mixture_.models.transition.gp
+    inputs, outputs = _columns_of(model)
+    return Description(
+        method=model.name,
+        kernel=kernel_name(gp.kernel),
+        draws=model.mixture_.draws,
+        members=mixture_members(
+            model.mixture_, len(inputs), factors=getattr(model, "noises_", None)
+        ),
+        inputs=inputs,
+        outputs=outputs,
+        band_factor=model.calibration_.factor,
+        window=model.mixture_.window,
+        stride=model.stride_,
+        dt=model.dt_,
+    )
+
+
+def _of_linear(model: LinearSSM) -> Description:
+    """One member without inducing points; what is unknown is the first state alone."""
+    system = model.system_
+    start = model.start_
+    window = model.config.warmup
+    order = system.order
+    inputs, outputs = _columns_of(model)
+    din = order + len(inputs)
+    weight, bias, factor = start.affine(system, window)
+    # The process noise of a filter is in proportion to how the states have moved in training.
+    (noise,) = filter_noises(
+        start.error_std[None],
+        start.correlation[None],
+        process=np.zeros((1, order, order)),
+        moved=(start.factor @ start.factor.T)[None],
+        factors=getattr(model, "noises_", None),
+    )
+    recognition = Recognition(
+        hidden_weight=np.zeros((0, weight.shape[1])),
+        hidden_bias=np.zeros(0),
+        mean_weight=np.zeros((order, 0)),
+        direct=weight,
+        direct_bias=bias,
+        log_std_weight=np.zeros((order, 0)),
+        log_std_bias=np.zeros(order),
+        factor=factor,
+    )
+    member = Member(
+        zeta=np.zeros((1, 0, din)),
+        lengthscale=np.ones((1, din)),
+        signal_var=np.zeros(1),
+        white=np.zeros((1, 0, 0)),
+        v_mean=np.zeros((order, 0)),
+        v_factor=np.zeros((order, 0, 0)),
+        mean_weight=np.concatenate([system.A, system.B], axis=1),
+        mean_bias=np.zeros(order),
+        process_std=np.zeros(order),
+        emission_weight=np.concatenate([system.C, system.D], axis=1),
+        emission_bias=system.offset,
+        output_std=start.error_std,
+        output_correlation=start.correlation,
+        prior_mean=start.mean,
+        prior_factor=start.factor,
+        recognition=recognition if window else None,
+        filter=noise,
+    )
+    return Description(
+        method=model.name,
+        kernel="squared-exponential",
+        draws="trajectory",
+        members=(member,),
+        inputs=inputs,
+        outputs=outputs,
+        band_factor=np.ones(len(outputs)),
+        window=window,
+        stride=model.stride_,
+        dt=model.dt_,
+    )
+
+
+_WAYS: dict[type[Estimator], Callable[[Any], Description]] = {
+    PRSSM: _of_prssm,
+    LinearSSM: _of_linear,
+}
+
+
+def _columns_of(model: Estimator) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
+    """Inputs and outputs with identifiers that all differ from each other."""
+    scaler = model.scaler_
+    names = (*model.input_names_, *model.output_names_)
+    words = identifiers(names, taken=_TAKEN, suffixes=SUFFIXES)
+    means = (*scaler.u_mean, *scaler.y_mean)
+    stds = (*scaler.u_std, *scaler.y_std)
+    both = tuple(
+        Column(name, word, float(mean), float(std))
+        for name, word, mean, std in zip(names, words, means, stds, strict=True)
+    )
+    count = len(model.input_names_)
+    return both[:count], both[count:]
+
+
+def _member(model: Any, window: int, inputs: int, *, noise: FilterNoise) -> Member:
+    """One `StateSpaceModel` whose leaves are NumPy arrays."""
+    gp = model.transition.gp
+    states = len(model.transition.log_process_std)
+    mean = _affine(model.transition.mean, states, inputs, what="prior mean")
+    emission = _affine(model.emission, states, inputs, what="emission")
+    lengthscale = np.exp(gp.kernel.log_lengthscale)
+    signal_var = np.exp(2.0 * gp.kernel.log_std)
+    profile = PROFILES[kernel_name(gp.kernel)]
+    white = np.stack(
+        [
+            _whitener(variance * profile(_squares(zeta, zeta.T, scale)))
+            for zeta, scale, variance in zip(gp.zeta, lengthscale, signal_var, strict=True)
+        ]
+    )
+    each = np.broadcast_to(white, (states, *white.shape[1:]))
+    whitened = [
+        _whitened(jax.tree.map(lambda leaf, at=at: leaf[at], gp.inducing), each[at])
+        for at in range(states)
+    ]
+    return Member(
+        zeta=gp.zeta,
+        lengthscale=lengthscale,
+        signal_var=signal_var,
+        white=white,
+        v_mean=np.stack([np.asarray(v) for v, _ in whitened]),
+        v_factor=np.stack([np.asarray(factor) for _, factor in whitened]),
+        mean_weight=mean[0],
+        mean_bias=mean[1],
+        process_std=np.exp(model.transition.log_process_std),
+        emission_weight=emission[0],
+        emission_bias=emission[1],
+        output_std=np.exp(model.log_output_std),
+        output_correlation=model.correlation_of(np),
+        prior_mean=np.zeros(states),
+        prior_factor=np.eye(states),
+        recognition=_recognition(model.recognition, states) if window else None,
+        filter=noise,
+    )
+
+
+def _whitened(inducing: Any, white: np.ndarray) -> tuple[Any, Any]:
+    """As `Inducing.whitened`, in NumPy where the kind is known: nothing is compiled."""
+    if isinstance(inducing, DiagonalInducing):
+        return white @ inducing.mean, white * np.exp(inducing.log_std)
+    if isinstance(inducing, WhitenedInducing):
+        diagonal = np.diag(np.exp(np.diag(inducing.factor)))
+        return inducing.mean, np.tril(inducing.factor, -1) + diagonal
+    return inducing.whitened(white)
+
+
+def _recognition(net: Any, states: int) -> Recognition:
+    size = net.hidden_weight.shape[1]
+    direct = np.zeros((states, size)) if net.direct is None else np.array(net.direct)
+    # The first outputs lead the sample: states that the sensors show start there.
+    direct[: net.shown, : net.shown] += np.eye(net.shown)
+    bias = np.zeros(states) if net.direct_bias is None else net.direct_bias
+    return Recognition(
+        hidden_weight=net.hidden_weight,
+        hidden_bias=net.hidden_bias,
+        mean_weight=net.mean_weight,
+        direct=direct,
+        direct_bias=np.asarray(bias),
+        log_std_weight=net.log_std_weight,
+        log_std_bias=net.log_std_bias,
+    )
+
+
+def _affine(part: Any, states: int, inputs: int, what: str) -> tuple[np.ndarray, np.ndarray]:
+    """Matrix and offset of a prior mean or an emission, in NumPy where it has both as they are."""
+    if isinstance(part, LinearMean):
+        return np.asarray(part.weight), np.asarray(part.bias)
+    if isinstance(part, LinearEmission):
+        seen = np.concatenate([np.asarray(part.states), np.asarray(part.inputs)], axis=1)
+        return seen, np.asarray(part.offset)
+    found = part.affine(states, inputs)
+    if found is None:
+        raise OptionError(
+            f"export: expected a linear {what}, got {type(part).__name__}, a function that is "
+            f"known to Python alone; train with one of the named ones"
+        )
+    weight, bias = found
+    return np.asarray(weight, np.float64), np.asarray(bias, np.float64)
+
+
+def _squares(a: np.ndarray, b: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Squared scaled distances between points (P, Din) and (Din, B)."""
+    apart = (a[:, :, None] - b) / scale[:, None]
+    return np.sum(apart**2, axis=1)
+
+
+def _whitener(covariance: np.ndarray) -> np.ndarray:
+    """As in `gp/linalg.py`, in NumPy: nothing is compiled."""
+    size = len(covariance)
+    factor = np.linalg.cholesky(covariance + JITTER * np.mean(np.diag(covariance)) * np.eye(size))
+    return solve_triangular(factor, np.eye(size), lower=True)

@@ -1,0 +1,102 @@
+/* {{ title }}: see prssm_model.h. */
+#include "prssm_model.h"
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+
+{% macro table(name, array) %}
+static const prssm_real {{ name }}{% for size in array.shape %}[{{ size }}]{% endfor %} =
+    {{ array | numbers }};
+{% endmacro %}
+#define DX PRSSM_STATES
+#define DU PRSSM_INPUTS
+#define DY PRSSM_OUTPUTS
+#define DIN (DX + DU)
+#define NF PRSSM_FILTER_STATES
+#define MEMBERS PRSSM_MEMBERS
+#define TRAJECTORIES PRSSM_TRAJECTORIES
+#define SHARE (TRAJECTORIES / MEMBERS)
+#define WINDOW PRSSM_WINDOW
+#define REAL(x) ((prssm_real)(x))
+
+{% for name, array in tables.items() %}
+{{ table(name, array) }}
+{%- endfor %}
+
+{% if band and uses_noise %}
+/* Normal quantiles: the noise of a step is one of them, chosen by a hash. */
+{{ table("QUANTILE", quantiles) }}
+{% endif %}
+
+static prssm_real larger(prssm_real a, prssm_real b)
+{
+    return (a > b) ? a : b;
+}
+
+/* NaN and infinities: neither is less than the largest number. */
+static int is_finite(prssm_real value)
+{
+    return {{ fabs }}(value) <= {{ largest }};
+}
+
+static prssm_real dot(const prssm_real *a, const prssm_real *b, int count)
+{
+    prssm_real sum = REAL(0);
+    for (int i = 0; i < count; ++i) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+/* The scaled input behind a state. */
+static void join(const prssm_real *x, const prssm_real *scaled_u, prssm_real xu[DIN])
+{
+    for (int i = 0; i < DX; ++i) {
+        xu[i] = x[i];
+    }
+    for (int i = 0; i < DU; ++i) {
+        xu[DX + i] = scaled_u[i];
+    }
+}
+
+static void scale_input(const prssm_real *u, prssm_real scaled[DU + 1])
+{
+{% if inputs %}
+    for (int i = 0; i < DU; ++i) {
+        scaled[i] = (u[i] - U_MEAN[i]) / U_STD[i];
+    }
+{% else %}
+    (void)u;
+{% endif %}
+    scaled[DU] = REAL(0);
+}
+
+{% if points %}
+{% include "kernel.c" %}
+
+{% endif %}
+/* Mean of the next state of one trajectory, from xu. */
+static void next_mean(int member, const prssm_real *xu, {{ "const prssm_real *e, const prssm_real (*weight)[POINTS]," if points }} prssm_real next[DX])
+{
+    for (int d = 0; d < DX; ++d) {
+        next[d] = dot(A[member][d], xu, DIN) + B[member][d];
+{% if points %}
+        next[d] += lanes_dot(weight[d], e + (d % KERNELS) * POINTS);
+{% endif %}
+    }
+}
+
+/* Noise-free outputs of one state, scaled. */
+static void emit(int member, const prssm_real *xu, prssm_real y[DY])
+{
+    for (int d = 0; d < DY; ++d) {
+        y[d] = dot(C[member][d], xu, DIN) + OFFSET[member][d];
+    }
+}
+
+{% include "starting.c" %}
+
+{% include "running.c" %}
+
+{% include "filter.c" %}

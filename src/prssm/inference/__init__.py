@@ -1,0 +1,1 @@
+"""Where the state is, given what the sensors said: filters and smoothers over any dynamics."""

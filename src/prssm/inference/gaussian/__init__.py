@@ -1,0 +1,1 @@
+"""Gaussian filters: extended, unscented, and the update that both end with."""

@@ -1,0 +1,130 @@
+"""Noises by the filter's marginal likelihood, with the dynamics as they are.
+
+A free run does not tell process noise from sensor noise: nothing is corrected by data there, so
+process noise earns nothing. One-step predictions tell them apart, because a filter believes the
+sensors more the more the state is disturbed. The search is over a few logarithms; all of its
+candidates are members of one filter, so that they cost little more than one.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+from jaxtyping import Float
+
+from prssm.inference.gaussian import extended
+from prssm.inference.state_space import Array, Belief, StateSpace, windows
+
+CANDIDATES = 11  # that a likelihood is asked for at once
+_STEP = 1.0
+_LEAST_STEP = 0.25
+_ROUNDS = 14
+# Logarithms of process, sensor and coloured noise, and hyperbolic arc tangents of its two poles.
+_LOW = np.array([-9.0, -6.0, -6.0, 0.0, 0.0])
+_HIGH = np.array([0.0, 1.5, 1.5, 3.0, 2.0])
+_STARTS = np.array(
+    [
+        [-4.0, -1.0, -1.0, 1.5, 0.0],  # some of each
+        [-4.0, -0.5, -3.0, 1.0, 0.0],  # white sensors
+        [-2.5, -1.0, -2.0, 1.0, 0.0],  # a disturbed state
+        [-6.0, -2.0, -0.3, 2.0, 0.0],  # a disturbed output
+        [-5.0, -3.0, -0.3, 1.5, 1.0],  # one that keeps its direction
+    ]
+)
+
+
+@dataclass(frozen=True)
+class NoiseFactors:
+    """The noises of a filter in terms of a model's own, the same for all members.
+
+    process: deviation that the state gains in a step beside its own noise, in the state's units.
+    sensor: white noise relative to the trained deviation of the sensors. coloured: noise with a
+    memory, relative to it too. memory and second: its poles (`spaces/coloured.py`); a memory of
+    None is the trained one.
+    """
+
+    process: float = 0.0
+    sensor: float = 1.0
+    coloured: float = 0.0
+    memory: float | None = None
+    second: float = 0.0
+
+    @classmethod
+    def at(cls, place: Float[Array, " 5"]) -> Self:
+        """Of a place of the search."""
+        process, sensor, coloured = np.exp(place[:3])
+        memory, second = np.tanh(place[3:])
+        return cls(
+            float(process),
+            float(sensor),
+            float(coloured),
+            memory=float(memory),
+            second=float(second),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """For a model file."""
+        return asdict(self)
+
+
+# Candidates -> their log-likelihoods (K,).
+Likelihood = Callable[[Sequence[NoiseFactors]], Float[Array, " K"]]
+
+
+def most_likely(likelihood: Likelihood) -> NoiseFactors | None:
+    """The best place of a pattern search; None where no start has a likelihood that is a number.
+
+    From the best of the starts it tries a step to either side along every coordinate, and once
+    more the step that was best before, all at once, and goes to the best. Where none is better,
+    the step shrinks.
+    """
+
+    def values(places: Array) -> Array:
+        found = likelihood([NoiseFactors.at(place) for place in places])
+        return np.where(np.isfinite(found), found, -np.inf)
+
+    heights = values(_STARTS)
+    if not np.isfinite(heights).any():
+        return None
+    best = _STARTS[heights.argmax()]
+    height = heights.max()
+    count = len(best)
+    moves = np.concatenate([np.eye(count), -np.eye(count)])
+    step = _STEP
+    last = np.zeros(count)
+    for _ in range(_ROUNDS):
+        if step < _LEAST_STEP:
+            break
+        tried = np.clip(best + step * np.concatenate([moves, last[None]]), _LOW, _HIGH)
+        heights = values(tried)
+        if heights.max() > height:
+            last = np.sign(tried[heights.argmax()] - best)
+            best = tried[heights.argmax()]
+            height = heights.max()
+        else:
+            step *= 0.5
+            last = np.zeros(count)
+    return NoiseFactors.at(best)
+
+
+def log_likelihoods(
+    space: StateSpace,
+    u: Float[Array, "T Du"],
+    y: Float[Array, "T Dy"],
+    *,
+    belief: Belief,
+    skip: int = 0,
+) -> Float[Array, " M"]:
+    """Log-density of the rows after the first `skip`, for every member by itself."""
+    inputs = windows(u, space.lags)
+    known = ~np.isnan(y)
+    total = np.zeros(space.members)
+    with np.errstate(all="ignore"):  # a candidate that is lost has a likelihood of NaN
+        for t in range(len(inputs)):
+            if t > 0:
+                belief = extended.predict(space, belief, inputs[t - 1 : t])
+            belief, seen = extended.update(space, belief, inputs[t : t + 1], y=y[t], known=known[t])
+            if t >= skip:
+                total += seen.log_likelihood[:, 0]
+    return total

@@ -1,0 +1,1 @@
+"""Filters of many states: bootstrap, and the conditional one of particle Gibbs."""

@@ -1,0 +1,1 @@
+"""PR-SSM as the filters see it: its members, and noises by the filter's likelihood."""

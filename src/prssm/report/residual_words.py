@@ -1,0 +1,30 @@
+"""What a residual analysis means, in plain words; for the terminal and for pages."""
+
+from prssm.prediction.residuals import Residuals
+
+
+def in_words(residuals: Residuals) -> list[str]:
+    """One sentence on whiteness and, where there are inputs, one on independence of them."""
+    numbers = residuals.to_dict()
+    largest = numbers["residual_largest_autocorrelation"]
+    p = _p(numbers["residual_whiteness_p"])
+    told = [
+        f"Errors one step ahead are white ({p}, largest autocorrelation {largest:.2f})."
+        if residuals.white
+        else f"Errors one step ahead are not white ({p}, largest autocorrelation {largest:.2f}): "
+        "the past still tells something that the model does not use."
+    ]
+    if "residual_independence_p" in numbers:
+        largest = numbers["residual_largest_cross_correlation"]
+        p = _p(numbers["residual_independence_p"])
+        told.append(
+            f"They are independent of the inputs ({p}, largest correlation {largest:.2f})."
+            if residuals.independent
+            else f"They depend on the inputs ({p}, largest correlation {largest:.2f}): the "
+            "dynamics from input to output are not all learnt."
+        )
+    return told
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"

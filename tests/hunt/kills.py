@@ -1,0 +1,243 @@
+"""Kills and signals at random moments: what is gone on with ends in the same bits.
+
+A scenario is a command and what it makes. It is run once in peace; then again and again with a
+kill or a signal at a random moment, going on each time, until it ends. Nothing of an interrupted
+run may remain then, and what was made must be equal, but for the seconds that it took.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hunt import samples
+from hunt.inputs import TESTS
+from prssm.data.io.files import write_record
+from prssm.foundation import storage
+
+SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+CODES = {signal.SIGKILL: -9, signal.SIGTERM: 143, signal.SIGINT: 130}
+STOPS_WITHIN = 3.0  # seconds; a loaded machine gets some more
+_SLACK = 4.0
+_MOST_IN_A_ROW = 6
+_DATA = ("log.csv", "other.csv", "stream", "said.txt")
+
+
+def model_content(path: Path) -> Any:
+    """All of a model file but how long its training took."""
+    header, arrays = storage.read(path, "model")
+    training = header["learnt"].get("training") or {}
+    for name in ("seconds", "waited"):
+        training.pop(name, None)
+    return header, {name: array.tobytes() for name, array in arrays.items()}
+
+
+def results_content(path: Path) -> Any:
+    """What was found for each key of a results file."""
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    return {line["key"]: (line["outcome"], line.get("metrics")) for line in lines}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A command, the file that it makes, and what of that must be the same."""
+
+    words: str
+    made: str
+    content: Callable[[Path], Any]
+    share: int = 1  # of all kills, relative to the others
+
+
+TINY = (
+    "--preset paper --latent-dim 2 --inducing 4 --samples 2 --batch 2 --horizon 20 --restarts 1 "
+    "--recognition-window 4"
+)
+FIT = "fit log.csv --out model.prssm --quiet --resume"
+SCENARIOS = {
+    "default": Scenario(f"{FIT} --iterations 60", "model.prssm", model_content, 6),
+    "paper": Scenario(f"{FIT} {TINY} --iterations 2500", "model.prssm", model_content, 15),
+    "stream": Scenario(
+        f"fit --stream stream --out model.prssm --quiet --resume {TINY} --iterations 60",
+        "model.prssm",
+        model_content,
+        1,
+    ),
+    "legs": Scenario(
+        f"{FIT} --method gp-narx --inducing 4 --lags 2 --iterations 300",
+        "model.prssm",
+        model_content,
+        1,
+    ),
+    "search": Scenario(
+        "search log.csv --method constant --over seed=0..5 --out found --no-fit",
+        "found/trials.jsonl",
+        results_content,
+        2,
+    ),
+    "benchmark": Scenario(
+        "benchmark --methods constant --datasets kink --seeds 2 --out runs",
+        "runs/experiments.jsonl",
+        results_content,
+        1,
+    ),
+    "save": Scenario(
+        "fit log.csv --out model.prssm --quiet --method linear --order 2",
+        "model.prssm",
+        model_content,
+        5,
+    ),
+}
+
+
+@dataclass
+class Killed:
+    """What came of the kills and signals."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    chains: int = 0
+    slowest: float = 0.0
+    violations: list[str] = field(default_factory=list)
+
+
+class Program:
+    """The warm process that runs commands."""
+
+    def __init__(self, folder: Path) -> None:
+        path = os.pathsep.join([str(TESTS), *sys.path])
+        cache = {"PRSSM_CACHE": str(folder / "compiled")}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "hunt.warm"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": path} | cache,
+        )
+
+    def run(self, words: str, folder: Path, number: int = 0, moment: float = 0.0) -> dict:
+        asked = {"words": words.split(), "folder": str(folder), "signal": number, "moment": moment}
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(json.dumps(asked), file=self.process.stdin, flush=True)
+        return json.loads(self.process.stdout.readline())
+
+    def end(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def hunt_kills(count: int, seed: int, only: str | None = None) -> Killed:
+    """So many kills and signals over all scenarios, or over one."""
+    chosen = {name: s for name, s in SCENARIOS.items() if only in (None, name)}
+    shares = sum(scenario.share for scenario in chosen.values())
+    killed = Killed()
+    with tempfile.TemporaryDirectory() as folder:
+        base = Path(folder)
+        program = Program(base)
+        try:
+            for name, scenario in chosen.items():
+                rng = np.random.default_rng([seed, len(name)])
+                kills = max(1, round(count * scenario.share / shares))
+                _Scene(name, scenario, program, base=base, rng=rng, tally=killed).play(kills)
+        finally:
+            program.end()
+    return killed
+
+
+class _Scene:
+    """One scenario: in peace first, then with kills."""
+
+    def __init__(
+        self,
+        name: str,
+        scenario: Scenario,
+        program: Program,
+        *,
+        base: Path,
+        rng: np.random.Generator,
+        tally: Killed,
+    ) -> None:
+        self.name = name
+        self.scenario = scenario
+        self.program = program
+        self.base = base
+        self.rng = rng
+        self.tally = tally
+        self.turn = 0
+
+    def play(self, kills: int) -> None:
+        folder = self._folder()
+        self.program.run(self.scenario.words, folder)  # compiles what is kept for later
+        folder = self._folder()
+        straight = self.program.run(self.scenario.words, folder)
+        if straight["code"]:
+            self._violation(f"in peace it ended with {straight['code']}", folder)
+            return
+        expected = self.scenario.content(folder / self.scenario.made)
+        left = sorted(path.name for path in folder.rglob("*"))
+        before = self.tally.counts.setdefault(self.name, 0)
+        while self.tally.counts[self.name] - before < kills:
+            folder = self._chain(straight["seconds"])
+            found = self.scenario.content(folder / self.scenario.made)
+            if found != expected:
+                self._violation("another result than in peace", folder)
+            now = sorted(path.name for path in folder.rglob("*"))
+            if set(now) - set(left):
+                self._violation(f"left behind {set(now) - set(left)}", folder)
+            self.tally.chains += 1
+            shutil.rmtree(folder)
+
+    def _chain(self, seconds: float) -> Path:
+        """Kills in a row, and the run that then ends."""
+        folder = self._folder()
+        for _ in range(int(self.rng.integers(1, _MOST_IN_A_ROW + 1))):
+            number = int(self.rng.choice(SIGNALS))
+            moment = float(self.rng.uniform(0.0, 1.05 * seconds))
+            ended = self.program.run(self.scenario.words, folder, number, moment)
+            if not ended["sent"]:
+                break  # it was faster
+            self._check(ended, number, folder)
+        ended = self.program.run(self.scenario.words, folder)
+        if ended["code"]:
+            self._violation(f"going on ended with {ended['code']}", folder)
+        return folder
+
+    def _check(self, ended: dict, number: int, folder: Path) -> None:
+        """One interrupted run: its exit code, its words, how long it took, whole files."""
+        self.tally.counts[self.name] += 1
+        if ended["code"] not in (CODES[signal.Signals(number)], 0):
+            self._violation(f"signal {number} ended in {ended['code']}", folder)
+        said = (folder / "said.txt").read_text()
+        if "Traceback" in said or "Fatal" in said:
+            self._violation(f"signal {number}: {said[-300:]!r}", folder)
+        if number != signal.SIGKILL:
+            self.tally.slowest = max(self.tally.slowest, ended["after"])
+            if ended["after"] > STOPS_WITHIN + _SLACK:
+                self._violation(f"took {ended['after']:.1f} s to stop", folder)
+        made = folder / self.scenario.made
+        if made.exists():
+            self.scenario.content(made) if made.suffix == ".prssm" else None
+
+    def _folder(self) -> Path:
+        """A new one with the data."""
+        self.turn += 1
+        folder = self.base / f"{self.name}{self.turn}"
+        folder.mkdir()
+        write_record(folder / "log.csv", samples.record(120))
+        if "stream" in self.scenario.words:
+            self.program.run("convert log.csv --out stream", folder)
+        return folder
+
+    def _violation(self, words: str, folder: Path) -> None:
+        said = (folder / "said.txt").read_text()[-300:] if (folder / "said.txt").exists() else ""
+        self.tally.violations.append(f"{self.name}: {words} | {said!r}")
+        print("VIOLATION", self.tally.violations[-1], flush=True)  # a long hunt tells it at once

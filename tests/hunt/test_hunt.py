@@ -1,0 +1,27 @@
+"""A small part of the hunt in every test run: some damaged inputs of each reader, and all that was
+ever found.
+"""
+
+from hunt.corpus import CORPUS
+from hunt.crowd import hunt_crowd
+from hunt.disk import hunt_disk
+from hunt.inputs import hunt_inputs
+from hunt.readers import READERS
+
+EACH = 12  # damaged inputs of each reader; `make hunt` tries thousands
+
+
+def test_damaged_inputs_are_refused_in_one_line():
+    cases = [("corpus", name) for name in CORPUS]
+    cases += [(name, str(seed)) for name in READERS for seed in range(EACH)]
+    tally = hunt_inputs(cases)
+    assert not tally.violations
+    assert sum(counts.total() for counts in tally.outcomes.values()) == len(cases)
+
+
+def test_a_full_disk_loses_nothing(tmp_path):
+    assert not hunt_disk(tmp_path)
+
+
+def test_a_crowd_gets_the_same_bits(tmp_path):
+    assert not hunt_crowd(tmp_path)

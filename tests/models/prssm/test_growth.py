@@ -1,0 +1,160 @@
+"""Rate, states and sizes that follow the data."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import prssm
+from prssm.foundation.errors import TrainingInterrupted
+from prssm.linear.system import LinearSystem
+from prssm.models.prssm.config import DEFAULT
+from prssm.models.prssm.fitting import contest, growth
+from prssm.models.prssm.fitting.growth import seconds, stages
+
+SMALL = {
+    "inducing": 4,
+    "latent_dim": None,
+    "linear_order": 1,
+    "samples": 2,
+    "batch": 4,
+    "horizon": 30,
+    "recognition_window": 8,
+    "recognition_hidden": 4,
+    "restarts": 2,
+    "iterations": 30,
+    "folds": 2,
+    "fold_restarts": 1,
+    "simulation_samples": 20,
+}
+
+
+def records(*lengths):
+    rng = np.random.default_rng(0)
+    return [prssm.Record(rng.normal(size=n), rng.normal(size=n)) for n in lengths]
+
+
+def bent(length):
+    """x+ = 0.8 x + 0.5 u + 0.8 u^2 with a little noise."""
+    rng = np.random.default_rng(1)
+    u = rng.uniform(-1, 1, length)
+    y = np.empty(length)
+    x = 0.0
+    for t in range(length):
+        y[t] = x + 0.02 * rng.normal()
+        x = 0.8 * x + 0.5 * u[t] + 0.8 * u[t] ** 2
+    return prssm.Record(u, y)
+
+
+# ---- how large ----
+
+
+@pytest.mark.parametrize("lengths", [(900,), (6000,), (65_000,), (500, 700)])
+def test_stages_grow_and_their_work_is_bounded(lengths):
+    data = records(*lengths)
+    config = DEFAULT.resolved(data)
+    found = stages(config, data, restarts=5)
+    assert [stage.inducing for stage in found] == sorted(stage.inducing for stage in found)
+    assert all(config.horizon <= stage.horizon <= max(100, min(lengths) // 2) for stage in found)
+    work = sum(
+        5 * stage.iterations * seconds(config.latent_dim, stage.inducing, stage.horizon)
+        for stage in found
+    )
+    assert found
+    assert work <= growth._WORK + growth._WORK_A_STEP * sum(lengths)
+
+
+def test_few_data_and_a_fixed_size_do_not_grow():
+    few = records(contest.LEAST_STEPS - 1)
+    assert stages(DEFAULT.resolved(few), few, restarts=5) == []
+    many = records(2000)
+    assert stages(DEFAULT.replace(grow=False).resolved(many), many, restarts=5) == []
+
+
+# ---- how slow ----
+
+
+def system_with(poles, gains):
+    count = len(poles)
+    return LinearSystem(
+        np.diag(poles), np.ones((count, 1)), np.array([gains]), D=np.zeros((1, 1)), offset=0.0
+    )
+
+
+def test_a_slow_mode_counts_where_the_outputs_show_it():
+    data = records(3000)
+    shown = system_with([0.995, 0.5], [0.1, 1.0])
+    assert contest.slow_mode(shown, data) == pytest.approx(-1.0 / np.log(0.995))
+    hidden = system_with([0.995, 0.5], [0.001, 1.0])
+    assert contest.slow_mode(hidden, data) == pytest.approx(-1.0 / np.log(0.5))
+
+
+@pytest.mark.parametrize(
+    ("rows", "pole", "stride"), [(8000, 0.998, 8), (8000, 0.9, 1), (900, 0.998, 1)]
+)
+def test_a_slower_rate_is_tried_where_motion_is_slow_and_rows_are_many(rows, pole, stride):
+    data = records(rows)
+    fitting = SimpleNamespace(records=data)
+    starts = SimpleNamespace(
+        linear=[SimpleNamespace(system=system_with([pole], [1.0]))], records=[data[0][:2000]]
+    )
+    now = contest.Contender(fitting, starts, None, 1)
+    assert contest.slower_stride(now) == stride
+
+
+# ---- the whole way ----
+
+
+@pytest.fixture
+def everything_is_better(monkeypatch):
+    """Every change is taken, stages are short, and 400 rows are many."""
+    monkeypatch.setattr(contest, "least_gain", lambda now: -np.inf)
+    monkeypatch.setattr(growth, "least_gain", lambda now: -np.inf)
+    monkeypatch.setattr(contest, "_WORSE", np.inf)
+    monkeypatch.setattr(contest, "LEAST_STEPS", 300)
+    monkeypatch.setattr(growth, "LEAST_STEPS", 300)
+    monkeypatch.setattr(growth, "_FAR", np.inf)
+    monkeypatch.setattr(growth, "_STAGES", ((6, 40),))
+    monkeypatch.setattr(growth, "_ITERATIONS", (20, 20))
+    monkeypatch.setattr(growth, "_LEAST_ITERATIONS", 1)
+    monkeypatch.setattr(contest, "slower_stride", lambda now: 2)
+
+
+def test_what_has_grown_is_kept_and_saved(everything_is_better, tmp_path):
+    data = bent(800)
+    model = prssm.PRSSM(**SMALL).fit(data)
+    assert model.stride_ == 2
+    assert model.config_.latent_dim == 12
+    assert (model.config_.inducing, model.config_.horizon) == (6, 40)
+    run = model.simulate(data)
+    again = prssm.load(model.save(tmp_path / "m.prssm")).simulate(data)
+    np.testing.assert_array_equal(again.mean, run.mean)
+
+
+class Stops:
+    """Interrupts the training that has the number `phase`."""
+
+    def __init__(self, phase):
+        self.left = phase
+
+    def start(self, total, done, label):
+        self.left -= 1
+
+    def update(self, done, figures):
+        if self.left < 0:
+            raise KeyboardInterrupt
+
+    def stop(self):
+        pass
+
+
+def test_an_interrupted_contest_goes_on_to_the_same_model(everything_is_better, tmp_path):
+    data = bent(800)
+    whole = prssm.PRSSM(**SMALL).fit(data)
+    path = tmp_path / "fit.checkpoint"
+    with pytest.raises(TrainingInterrupted):
+        prssm.PRSSM(**SMALL).fit(data, checkpoint=path, progress=Stops(3))
+    assert (tmp_path / "fit.checkpoint.stage1").exists()
+    resumed = prssm.PRSSM(**SMALL).fit(data, checkpoint=path, resume=True)
+    np.testing.assert_array_equal(resumed.simulate(data).mean, whole.simulate(data).mean)
+    assert [file.name for file in tmp_path.iterdir()] == ["fit.checkpoint"]
