@@ -122,8 +122,8 @@ def measure(job: Job) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "factor": model.calibration_.factor.tolist(),
         "stride": model.stride_,
         "members": len(model.mixture_.models.log_output_std),
-        "score": model.score(test),
-        "linear": linear.score(test),
+        "score": model.evaluate(test),
+        "linear": linear.evaluate(test),
     }
     return values, kept_runs(model, linear, train, test)
 

@@ -260,7 +260,7 @@ def study(name: str) -> dict:
         begun = time.perf_counter()
         model.fit(train)
         fitted = time.perf_counter()
-        score = model.score(fresh)
+        score = model.evaluate(fresh)
         record[label] = {
             "error": error_of(model, fresh),
             "inside": score["coverage_2sigma"],

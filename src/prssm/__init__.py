@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from prssm.data.io.files import read
     from prssm.data.record import Record
     from prssm.data.sets import catalogue as datasets
+    from prssm.data.splits import TimeSplit
     from prssm.data.stream.convert import convert
     from prssm.data.stream.stream import Stream
     from prssm.evaluation.search.search import search
@@ -71,6 +72,7 @@ __all__ = [
     "Record",
     "Residuals",
     "Stream",
+    "TimeSplit",
     "TrainingError",
     "TrainingInterrupted",
     "WriteError",
@@ -108,6 +110,7 @@ _HOMES = {
     "Residuals": "prssm.prediction.residuals",
     "SSGPSSM": "prssm.models.ssgpssm.estimator",
     "Stream": "prssm.data.stream.stream",
+    "TimeSplit": "prssm.data.splits",
     "TrainingError": _ERRORS,
     "TrainingInterrupted": _ERRORS,
     "WriteError": _ERRORS,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from prssm.data.domain import Domain
 from prssm.data.record import LONGEST_STEP
 from prssm.data.scaling import Scaler
 from prssm.foundation import storage
@@ -43,6 +44,7 @@ def save_model(model: Estimator, path: str | os.PathLike[str]) -> Path:
         "outputs": list(model.output_names_),
         "dt": model.dt_,
         "stride": model.stride_,
+        "domain": model.domain_.to_dict(),
         "learnt": values,
     }
     parts = {"scaler": model.scaler_.to_arrays(), "learnt": arrays}
@@ -81,6 +83,7 @@ def _restored(
     model.output_names_ = tuple(header["outputs"])
     model.dt_ = header["dt"]
     model.stride_ = header.get("stride", 1)
+    model.domain_ = Domain.from_dict(header.get("domain") or {})
     check_numbers(arrays, but="learnt.training.")
     scaler = _under("scaler.", arrays)
     check(scaler, _SCALER, u=len(model.input_names_), y=len(model.output_names_))

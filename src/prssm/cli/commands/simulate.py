@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from prssm.cli.columns import ColumnWords
+from prssm.cli.columns import ReadingWords
 from prssm.cli.outputs import TABLE, checked_name, numbered
 from prssm.evaluation.tasks.settings import SavedModelSettings
 
@@ -30,7 +30,7 @@ def simulate(
     out: Annotated[Path, Parameter(help="Where the predictions go: .csv or .parquet.")] = Path(
         "prediction.csv"
     ),
-    columns: Annotated[ColumnWords, Parameter(name="*")] = ColumnWords(),  # noqa: B008 - frozen
+    columns: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
     samples: Annotated[
         int | None,
         Parameter(

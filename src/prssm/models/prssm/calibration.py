@@ -53,7 +53,7 @@ class Calibration:
         return cls(np.array([_factor(ratio[~np.isnan(ratio)]) for ratio in ratios.T]))
 
     def toward(self, seen: Self) -> Self:
-        """Some of the way to the factors that are right for the final model where it was trained."""
+        """Some of the way to the factors that are right where the final model was trained."""
         return type(self)(self.factor ** (1.0 - _SEEN) * seen.factor**_SEEN)
 
     def std(self, std: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.stream.stream import Stream
-from prssm.foundation.errors import DataError, OptionError
+from prssm.foundation.errors import OptionError
 from prssm.inference.noise_search import NoiseFactors
 from prssm.inference.state_space import StateSpace
 from prssm.models.estimator import Estimator, Simulated
@@ -35,6 +35,7 @@ from prssm.models.prssm.levels import AUTO, levels_of
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import Choice, choose
 from prssm.models.prssm.starts.start import Starts, blank_model
+from prssm.models.prssm.stepping.mixture_stepper import MixtureStepper
 from prssm.models.prssm.stepping.stepper import Stepper
 from prssm.models.prssm.trained import Trained
 from prssm.models.stored_arrays import check
@@ -51,6 +52,8 @@ _WORSE_THAN_LINEAR = (
     "the linear model is kept: level {level} errs less on held-out stretches, but more in free "
     "runs over whole training records"
 )
+
+KEPT_VALUES = 5_000_000  # drawn values of a run that are kept where nobody asked for samples
 
 
 _VISITS = 20  # trajectories whose mean is the path of a run over a training record
@@ -211,15 +214,13 @@ class PRSSM(Estimator):
         count = self.config.simulation_samples if samples is None else samples
         if count < 2:
             raise OptionError(f"samples: expected at least 2 trajectories, got {count}")
-        if len(y_start) < self._window and not np.isnan(y_start).all():
-            raise DataError(
-                f"a simulation starts from {self.warmup} samples, the record has no more than "
-                f"{len(y_start) * self.stride_}"
-            )
-        run = self.mixture_.run(u, y_start, count, seed)
-        assert run.samples is not None
-        samples_y = self.calibration_.samples(run.samples, run.mean)
-        return replace(run, std=self.calibration_.std(run.std), samples=samples_y)
+        # drawn trajectories of a long run are kept only for who asks for them
+        few = len(u) * y_start.shape[1] * count <= KEPT_VALUES
+        run = self.mixture_.run(u, y_start, count, seed, keep=samples is not None or few)
+        drawn = run.samples
+        if drawn is not None:
+            drawn = self.calibration_.samples(drawn, run.mean)
+        return replace(run, std=self.calibration_.std(run.std), samples=drawn)
 
     def _widened(self, run: Simulated, distance: np.ndarray) -> Simulated:
         factor = widening(distance)[:, None]
@@ -239,13 +240,17 @@ class PRSSM(Estimator):
     def _state_space(self) -> StateSpace:
         return space_of(self.mixture_.models, self._window, self.noises_)
 
-    def stepper(self) -> Stepper:
-        """One step at a time, for a controller.
+    def stepper(self, *, best: bool = False) -> Stepper | MixtureStepper:
+        """One step at a time, for a controller: some microseconds a step of each member's mean.
 
-        Some microseconds a step of the mean, by the best model of the mixture.
+        The output is the mean of all members, as in `simulate`. `best=True` steps the best member
+        alone: its state is smaller and a step faster, but it errs by more.
         """
         self._check_fitted()
-        return Stepper(self.mixture_, self.scaler_, self.stride_)
+        members = len(self.mixture_.models.log_output_std)
+        if best or members == 1:
+            return Stepper(self.mixture_, self.scaler_, self.stride_)
+        return MixtureStepper(self.mixture_, self.scaler_, self.stride_)
 
     def findings(self) -> list[tuple[str, str]]:
         if not self.held_out_:
