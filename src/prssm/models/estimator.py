@@ -26,6 +26,7 @@ from prssm.data.stream.stream import Stream
 from prssm.foundation.errors import DataError, NotFittedError, OptionError, did_you_mean
 from prssm.foundation.options import Options
 from prssm.foundation.precision import double_precision
+from prssm.models.functions.in_jax import InJax
 from prssm.models.state_estimation import StateEstimation
 from prssm.prediction.metrics import evaluate
 from prssm.prediction.prediction import Prediction
@@ -88,7 +89,7 @@ class _SignatureFromConfig(ABCMeta):
         return inspect.Signature(parameters)
 
 
-class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
+class Estimator(StateEstimation, InJax, metaclass=_SignatureFromConfig):
     """Base of all methods, with scikit-learn's manners.
 
     `fit` returns self, what it has learnt ends in `_`.
