@@ -5,16 +5,21 @@ A method that is a state-space model overrides `_jax_model`; all others refuse w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from prssm.foundation.errors import OptionError
 
 if TYPE_CHECKING:
     from prssm.models.functions.jax_model import JaxModel
+    from prssm.models.functions.linearise import Linearised
+    from prssm.models.functions.plausible import Plausible
+    from prssm.models.functions.steady import StaticCurve, SteadyState
+
+SYSTEMS = 64  # plausible systems behind a band, unless told
 
 
 class InJax:
-    """What a user calls: `as_jax`."""
+    """What a user calls: `as_jax`, `linearise`, `static_curve`, `steady_state`."""
 
     name: ClassVar[str]
 
@@ -28,6 +33,42 @@ class InJax:
         if samples < 0 or samples == 1:
             raise OptionError(f"samples: expected 0 or at least 2 trajectories, got {samples}")
         return self._jax_model(samples, seed)
+
+    def linearise(
+        self, *, state: Any = None, input: Any = None, samples: int = SYSTEMS, seed: int = 0
+    ) -> Linearised:
+        """A, B, C, D with their spread, poles and responses with bands, at a point.
+
+        At a state of the best model and an input, or at the equilibrium of the input; the mean of
+        the training inputs if none is given. Bands come from `samples` plausible systems.
+        """
+        from prssm.models.functions.linearise import linearised
+
+        return linearised(*self._plausible(samples, seed), state=state, input=input)
+
+    def static_curve(
+        self, inputs: Any = None, *, samples: int = SYSTEMS, seed: int = 0
+    ) -> StaticCurve:
+        """The outputs at rest for constant inputs (G, Du), with a band."""
+        from prssm.models.functions.steady import static_curve
+
+        return static_curve(*self._plausible(samples, seed), inputs)
+
+    def steady_state(
+        self, *, input: Any = None, output: Any = None, samples: int = SYSTEMS, seed: int = 0
+    ) -> SteadyState:
+        """Where the model rests under an input, or the input that holds an output, with bands."""
+        from prssm.models.functions.steady import steady_state
+
+        return steady_state(*self._plausible(samples, seed), input=input, output=output)
+
+    def _plausible(self, samples: int, seed: int) -> tuple[JaxModel, Plausible]:
+        from prssm.models.functions.plausible import Plausible
+
+        functions = self.as_jax()
+        if samples < 0:
+            raise OptionError(f"samples: expected at least 0 systems, got {samples}")
+        return functions, Plausible.of(functions, samples, seed)
 
     def _jax_model(self, samples: int, seed: int) -> JaxModel:
         raise OptionError(

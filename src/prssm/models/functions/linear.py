@@ -52,6 +52,9 @@ class LinearParts(Parts):
     ) -> LinearMember:
         return parameters.system
 
+    def function_shape(self, parameters: LinearParameters) -> tuple[int, ...]:
+        return (*parameters.bias.shape, 0)
+
     def first_state(
         self, parameters: LinearParameters, y: Any, u: Any
     ) -> tuple[Float[Array, "M Dx"], Float[Array, "M Dx Dx"]]:

@@ -32,6 +32,10 @@ class Parts(eqx.Module):
         """The members, stacked; `function` draws one function for each trajectory."""
 
     @abstractmethod
+    def function_shape(self, parameters: Any) -> tuple[int, ...]:
+        """(M, Dx, P): the standard normal numbers that draw one function; P may be 0."""
+
+    @abstractmethod
     def first_state(
         self, parameters: Any, y: Float[Array, "L Dy"] | None, u: Float[Array, "L Du"] | None
     ) -> tuple[Float[Array, "M Dx"], Float[Array, "M Dx K"]]:

@@ -45,6 +45,9 @@ class MixtureParts(Parts):
         numbers = None if function is None else jnp.asarray(function)
         return one_by_one(member, (parameters, numbers))
 
+    def function_shape(self, parameters: StateSpaceModel) -> tuple[int, ...]:
+        return parameters.transition.gp.inducing.mean.shape
+
     def first_state(
         self,
         parameters: StateSpaceModel,
