@@ -13,7 +13,7 @@ from prssm.models.functions.linearise import point_of
 from prssm.models.functions.plausible import Plausible
 
 POINTS = 25  # of a curve, unless told
-_REACH = 2.0  # of its input around the mean of training, in deviations
+_REACH = 1.5  # of its input around the mean of training, in deviations
 
 
 @dataclass(frozen=True, eq=False)
