@@ -99,11 +99,12 @@ class JaxModel:
 
     def condition(self, parameters: Parameters) -> System:
         """The system of other parameters; factors matrices, so call it in double precision."""
-        return System(
-            self.parts.members(parameters.model, self.draws.function),
-            parameters,
-            self.parts.noise_var(parameters.model),
-        )
+        members = self.parts.members(parameters.model)
+        if self.draws.function is not None:
+            members = jax.vmap(lambda member, draws: member.drawn(draws))(
+                members, self.draws.function
+            )
+        return System(members, parameters, self.parts.noise_var(parameters.model))
 
     def start(
         self, system: System, u: Float[Array, "L Du"] | None = None, y: Any = None

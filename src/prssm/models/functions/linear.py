@@ -47,9 +47,7 @@ class LinearParameters(eqx.Module):
 class LinearParts(Parts):
     """One member, whose parameters are `LinearParameters`."""
 
-    def members(
-        self, parameters: LinearParameters, function: Float[AnyArray, "M Dx P B"] | None
-    ) -> LinearMember:
+    def members(self, parameters: LinearParameters) -> LinearMember:
         return parameters.system
 
     def function_shape(self, parameters: LinearParameters) -> tuple[int, ...]:

@@ -23,13 +23,17 @@ class Member(eqx.Module):
     ) -> tuple[Float[Array, "Dx B"], Float[Array, "Dx B"], Float[Array, "Dy B"]]:
         """Mean and standard deviation of the next states, and the outputs of the present ones."""
 
+    @abstractmethod
+    def drawn(self, function: Float[Array, "Dx P B"]) -> "Member":
+        """The same with one function for each trajectory, by standard normal numbers."""
+
 
 class Parts(eqx.Module):
     """How a method's parameters become members; parameters lead with the number of members."""
 
     @abstractmethod
-    def members(self, parameters: Any, function: Float[AnyArray, "M Dx P B"] | None) -> Member:
-        """The members, stacked; `function` draws one function for each trajectory."""
+    def members(self, parameters: Any) -> Member:
+        """The members, stacked."""
 
     @abstractmethod
     def function_shape(self, parameters: Any) -> tuple[int, ...]:
@@ -61,3 +65,6 @@ class LinearMember(Member):
         following = jnp.matmul(self.A, x) + jnp.matmul(self.B, u)
         seen = jnp.matmul(self.C, x) + jnp.matmul(self.D, u) + self.offset[:, None]
         return following, jnp.zeros_like(following), seen
+
+    def drawn(self, function: Float[Array, "Dx P B"]) -> "LinearMember":
+        return self  # its parameters are taken as known

@@ -56,7 +56,8 @@ class Plausible:
 
 @jax.jit
 def _members(parts: Parts, parameters: Parameters, noise: Array) -> Member:
-    return parts.members(parameters.model, noise)
+    members = parts.members(parameters.model)
+    return jax.vmap(lambda member, draws: member.drawn(draws))(members, noise)
 
 
 @jax.jit

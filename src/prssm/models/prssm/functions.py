@@ -7,7 +7,6 @@ from jaxtyping import Array, Float
 
 from prssm.data.scaling import Scaler
 from prssm.dynamics.transition import Dynamics
-from prssm.foundation.arrays import AnyArray
 from prssm.gp.linalg import one_by_one
 from prssm.models.functions.jax_model import Draws, JaxModel, Parameters, Scaling
 from prssm.models.functions.parts import Member, Parts
@@ -30,20 +29,18 @@ class GPMember(Member):
         mean, variance = self.dynamics(x, u)
         return mean, jnp.sqrt(variance), self.emission(x[None], u[None])[0]
 
+    def drawn(self, function: Float[Array, "Dx P B"]) -> "GPMember":
+        return GPMember(self.dynamics.drawn(function), self.emission)
+
 
 class MixtureParts(Parts):
     """The members of a mixture; its parameters are a `StateSpaceModel` that leads with them."""
 
-    def members(
-        self, parameters: StateSpaceModel, function: Float[AnyArray, "M Dx P B"] | None
-    ) -> GPMember:
-        def member(model: StateSpaceModel, draws: Array | None) -> GPMember:
-            dynamics = model.transition.condition()
-            drawn = dynamics if draws is None else dynamics.drawn(draws)
-            return GPMember(drawn, model.emission)
+    def members(self, parameters: StateSpaceModel) -> GPMember:
+        def member(model: StateSpaceModel) -> GPMember:
+            return GPMember(model.transition.condition(), model.emission)
 
-        numbers = None if function is None else jnp.asarray(function)
-        return one_by_one(member, (parameters, numbers))
+        return one_by_one(member, (parameters,))
 
     def function_shape(self, parameters: StateSpaceModel) -> tuple[int, ...]:
         return parameters.transition.gp.inducing.mean.shape
