@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from prssm.data.stream.stream import Stream
     from prssm.evaluation.search.search import search
     from prssm.export.targets import export
+    from prssm.export.gym.env import env
     from prssm.foundation.errors import (
         DataError,
         MissingExtraError,
@@ -78,6 +79,7 @@ __all__ = [
     "convert",
     "datasets",
     "export",
+    "env",
     "load",
     "read",
     "search",
@@ -114,6 +116,7 @@ _HOMES = {
     "convert": "prssm.data.stream.convert",
     "datasets": "prssm.data.sets.catalogue",
     "export": "prssm.export.targets",
+    "env": "prssm.export.gym.env",
     "load": "prssm.models.files",
     "read": "prssm.data.io.files",
     "search": "prssm.evaluation.search.search",

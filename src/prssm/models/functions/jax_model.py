@@ -90,11 +90,15 @@ class JaxModel:
     output_names: tuple[str, ...]
     dt: float | None  # of a row
 
+    def __post_init__(self) -> None:
+        # Arrays of its own: JAX keeps the device's copy of a constant array by its identity, in the
+        # precision in which it was first used.
+        object.__setattr__(self, "parameters", jax.tree.map(np.array, self.parameters))
+
     @cached_property
     def system(self) -> System:
         """The fitted system, factored in double precision: arrays of NumPy, for any precision."""
-        # also where it is first asked for while JAX traces a user's function
-        with double_precision(), jax.ensure_compile_time_eval():
+        with double_precision():
             return jax.tree.map(np.asarray, jax.jit(self.condition)(self.parameters))
 
     def condition(self, parameters: Parameters) -> System:
