@@ -1,6 +1,6 @@
 """Gymnasium's environments on top of `episodes`: one system at a time, or many in one call."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import jax
@@ -30,7 +30,7 @@ def action_space(episodes: Episodes) -> gymnasium.spaces.Box:
 class ModelEnv(gymnasium.Env):
     """One episode after the other, each on another plausible system."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
+    metadata = {"render_modes": []}  # noqa: RUF012 - as Gymnasium declares it
 
     def __init__(self, episodes: Episodes) -> None:
         self.episodes = episodes
@@ -68,7 +68,7 @@ class ModelVectorEnv(VectorEnv):
     step, whose action it ignores.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
+    metadata = {  # noqa: RUF012 - as Gymnasium declares it
         "render_modes": [],
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
