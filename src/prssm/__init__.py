@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from prssm.data.stream.stream import Stream
     from prssm.evaluation.search.search import search
     from prssm.export.targets import export
+    from prssm.export.casadi.as_casadi import as_casadi
     from prssm.export.gym.env import env
     from prssm.foundation.errors import (
         DataError,
@@ -76,6 +77,7 @@ __all__ = [
     "TrainingInterrupted",
     "WriteError",
     "__version__",
+    "as_casadi",
     "convert",
     "datasets",
     "export",
@@ -113,6 +115,7 @@ _HOMES = {
     "TrainingError": _ERRORS,
     "TrainingInterrupted": _ERRORS,
     "WriteError": _ERRORS,
+    "as_casadi": "prssm.export.casadi.as_casadi",
     "convert": "prssm.data.stream.convert",
     "datasets": "prssm.data.sets.catalogue",
     "export": "prssm.export.targets",
