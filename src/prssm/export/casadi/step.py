@@ -97,11 +97,12 @@ def _variance(
     rows = []
     for state, process_std in enumerate(member.process_std):
         at = min(state, len(covariances) - 1)
-        a = casadi.mtimes(_dense(member.white[at]), covariances[at])
+        a: Expression = casadi.mtimes(_dense(member.white[at]), covariances[at])
         unsaid = casadi.fmax(float(member.signal_var[at]) - casadi.sum1(a**2), 0.0)
         total = unsaid + float(process_std) ** 2
         if description.draws == "step":
-            total = total + casadi.sum1(casadi.mtimes(_dense(member.v_factor[state].T), a) ** 2)
+            unknown: Expression = casadi.mtimes(_dense(member.v_factor[state].T), a)
+            total = total + casadi.sum1(unknown**2)
         rows.append(total)
     return casadi.vertcat(*rows)
 
