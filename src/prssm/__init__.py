@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from prssm.data.stream.convert import convert
     from prssm.data.stream.stream import Stream
     from prssm.evaluation.search.search import search
-    from prssm.export.targets import export
     from prssm.export.casadi.as_casadi import as_casadi
     from prssm.export.gym.env import env
+    from prssm.export.targets import export
     from prssm.foundation.errors import (
         DataError,
         MissingExtraError,
@@ -80,8 +80,8 @@ __all__ = [
     "as_casadi",
     "convert",
     "datasets",
-    "export",
     "env",
+    "export",
     "load",
     "read",
     "search",
