@@ -1,7 +1,7 @@
 """Model-predictive control of two tanks by a learnt model, with do-mpc, beside a tuned PI.
 
     pip install 'prssm[mpc]'
-    python examples/tanks_mpc.py            # a few minutes; --quick: some seconds
+    python examples/tanks_mpc.py            # some minutes; --quick: some seconds
 
 The controller sees noisy levels alone. The state comes from the last samples by the model's own
 recognition; what the model errs at the present is taken to last. With trajectories the level plus
@@ -21,7 +21,7 @@ from tanks import DT, PUMP, Tanks, learnt, staircase
 import prssm
 
 HORIZON = 20
-LIMIT = 8.0  # a level not to be passed
+LIMIT = 6.5  # a level not to be passed, though targets are above it at times
 REST = 2.6  # volts before the controller begins
 
 
@@ -37,8 +37,9 @@ class Outcome:
 
     @property
     def error(self) -> float:
-        """Root mean square of level minus target."""
-        return float(np.sqrt(np.mean((self.levels - self.targets) ** 2)))
+        """Root mean square of level minus target, as far as the limit allows it."""
+        allowed = np.minimum(self.targets, LIMIT)
+        return float(np.sqrt(np.mean((self.levels - allowed) ** 2)))
 
     @property
     def passed(self) -> float:
@@ -54,7 +55,7 @@ class Pi:
         self._integral = REST
 
     def decide(self, history: "History", target: float) -> float:
-        error = target - history.levels[-1]
+        error = min(target, LIMIT) - history.levels[-1]
         wanted = self.gain * error + self._integral
         given = float(np.clip(wanted, *PUMP))
         if given == wanted:
@@ -180,7 +181,7 @@ def control(name: str, controller: Pi | Mpc, targets: np.ndarray, warmup: int = 
 
 def main(quick: bool = False) -> list[Outcome]:
     model = learnt(quick)
-    targets = staircase(20 if quick else 400, 4.0, LIMIT - 0.3)
+    targets = staircase(20 if quick else 200, 4.0, 7.7)
     samples = 4 if quick else 16
     horizon = 10 if quick else HORIZON
     with warnings.catch_warnings():

@@ -104,7 +104,7 @@ def main(quick=False):
     env = prssm.env(
         model,
         reward,
-        25 if quick else HORIZON,
+        20 if quick else HORIZON,
         starts=train,
         inputs=PUMP,
         targets=(3.0, 8.0),
@@ -116,7 +116,7 @@ def main(quick=False):
     policy = Policy(jax.random.key(1), jnp.asarray(centre), jnp.asarray(spread))
     targets = staircase(100 if quick else 400, 4.0, 7.7)
     before = on_the_plant(policy, targets)
-    policy, costs = trained(env, policy, iterations=20 if quick else 800, batch=8 if quick else 64)
+    policy, costs = trained(env, policy, iterations=12 if quick else 800, batch=8 if quick else 64)
     after = on_the_plant(policy, targets)
     print(f"cost of an episode {costs[0]:.2f} -> {np.mean(costs[-10:]):.2f}; ", end="")
     print(f"error on the true tanks {before:.3f} -> {after:.3f}")

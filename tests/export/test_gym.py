@@ -110,7 +110,7 @@ def test_many_environments_are_one_call():
     np.testing.assert_array_equal(repeated, many.reset(seed=2)[0])
 
 
-def test_mistakes_are_named():
+def test_mistakes_are_named(one):
     model = small_linear()
     with pytest.raises(OptionError, match="horizon: expected at least 1, got 0"):
         prssm.env(model, reward, 0)
@@ -120,3 +120,10 @@ def test_mistakes_are_named():
         prssm.env(model, reward, 9, targets=3)
     with pytest.raises(DataError, match="starts: expected a recording of at least 3 rows"):
         prssm.env(model, reward, 9, starts=small_record(model, rows=2))
+    with pytest.raises(OptionError, match=r"reward: expected one number, got an array \(1,\)"):
+        prssm.env(model, lambda output, input: output, 9)
+    with pytest.raises(OptionError, match="reward: expected a function of 2 arrays of JAX, got"):
+        prssm.env(model, reward, 9)
+    one.reset()
+    with pytest.raises(DataError, match=r"action: expected an array \(1,\), got \(2,\)"):
+        one.step(np.zeros(2))

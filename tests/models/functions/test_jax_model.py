@@ -139,9 +139,19 @@ def test_it_runs_in_single_precision_and_over_many_inputs(model, functions):
     assert np.abs(both[1] - both[0]).max() > 0.1
 
 
+@pytest.mark.usefixtures("unchecked_shapes")
 def test_mistakes_are_named(model, functions):
     with pytest.raises(DataError, match="start: expected at least 3 rows, got 2 and 2"):
         functions.start(functions.system, np.zeros((2, 1)), np.zeros((2, 1)))
+    state = np.zeros((2, 2, 2))
+    with pytest.raises(DataError, match=r"inputs: expected an array \(rows, 1\), got \(9, 2\)"):
+        functions.simulate(functions.system, state, np.zeros((9, 2)))
+    with pytest.raises(DataError, match=r"state: expected an array \(2, 2, 2\), got \(2\)"):
+        functions.simulate(functions.system, np.zeros(2), np.zeros((9, 1)))
+    with pytest.raises(DataError, match=r"input: expected an array \(1\), got \(\)"):
+        functions.step(functions.system, state, np.array(4.0))
+    with pytest.raises(DataError, match=r"outputs: expected an array \(rows, 1\), got \(9\)"):
+        functions.start(functions.system, np.zeros((9, 1)), np.zeros(9))
     with pytest.raises(OptionError, match="samples: expected 0 or at least 2 trajectories, got 1"):
         model.as_jax(samples=1)
     with pytest.raises(NotFittedError, match="LinearSSM is not fitted"):

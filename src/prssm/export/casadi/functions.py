@@ -92,7 +92,7 @@ def step_function(description: Description, draws: Draws | None) -> casadi.Funct
         [casadi.vertcat(*following), *told],
         ["state", *names(description.inputs), "noise"],
         ["next_state", *_told_names(description, draws is not None)],
-    ).expand()
+    )
 
 
 def start_function(description: Description, draws: Draws | None) -> casadi.Function:

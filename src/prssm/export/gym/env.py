@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from prssm.data.coerce import as_records
@@ -63,7 +64,26 @@ def env(
         high=high,
         targets=None if targets is None else _bounds("targets", targets, None),
     )
+    _probe(episodes)
     return ModelEnv(episodes) if envs is None else ModelVectorEnv(episodes, envs)
+
+
+def _probe(episodes: Episodes) -> None:
+    """A reward that is no number is found here and not in training."""
+    parts = [len(episodes.functions.output_names), len(episodes.low)]
+    if episodes.targets is not None:
+        parts.append(len(episodes.targets[0]))
+    try:
+        found = jax.eval_shape(
+            lambda *arrays: jnp.asarray(episodes.reward(*arrays)),
+            *(jax.ShapeDtypeStruct((size,), np.float32) for size in parts),
+        )
+    except TypeError as error:
+        raise OptionError(
+            f"reward: expected a function of {len(parts)} arrays of JAX, got {error}"
+        ) from error
+    if found.shape != ():
+        raise OptionError(f"reward: expected one number, got an array {found.shape}")
 
 
 def _bounds(name: str, bounds: Any, size: int | None) -> tuple[np.ndarray, np.ndarray]:

@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from prssm.export.gym.episodes import Episode, Episodes, observed
+from prssm.foundation.errors import DataError
 
 
 def observation_space(episodes: Episodes) -> gymnasium.spaces.Box:
@@ -25,6 +26,12 @@ def action_space(episodes: Episodes) -> gymnasium.spaces.Box:
     return gymnasium.spaces.Box(
         episodes.low.astype(np.float32), episodes.high.astype(np.float32), dtype=np.float32
     )
+
+
+def _action(action: Any, space: gymnasium.Space) -> jax.Array:
+    if np.shape(action) != space.shape:
+        raise DataError(f"action: expected an array {space.shape}, got {np.shape(action)}")
+    return jnp.asarray(action)
 
 
 class ModelEnv(gymnasium.Env):
@@ -50,7 +57,8 @@ class ModelEnv(gymnasium.Env):
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         if self._episode is None:
             raise gymnasium.error.ResetNeeded("step: call reset first")
-        self._episode, outcome = self._step(self._episode, jnp.asarray(action), self._key())
+        given = _action(action, self.action_space)
+        self._episode, outcome = self._step(self._episode, given, self._key())
         return (
             np.array(outcome.observation),
             float(outcome.reward),
@@ -98,8 +106,9 @@ class ModelVectorEnv(VectorEnv):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         if self._episode is None:
             raise gymnasium.error.ResetNeeded("step: call reset first")
+        given = _action(actions, self.action_space)
         self._episode, observation, *told = self._step(
-            self._episode, self._ended, jnp.asarray(actions), self._key()
+            self._episode, self._ended, given, self._key()
         )
         reward, terminated, truncated = (np.array(part) for part in told)
         self._ended = jnp.asarray(terminated | truncated)

@@ -64,22 +64,27 @@ class Episodes:
 
     def reset(self, key: Array) -> tuple[Episode, Array]:
         """A new episode and its first observation."""
-        keys = jax.random.split(key, 6)
         count, members, _ = self.starts.means.shape
-        place = jax.random.randint(keys[0], (), 0, count)
-        member = jax.random.randint(keys[1], (), 0, members)
         _, states, points = self.functions.parts.function_shape(self.functions.parameters.model)
+        width = self.starts.factors.shape[3]
+        outputs = len(self.functions.output_names)
+        aims = 0 if self.targets is None else len(self.targets[0])
+        # Few calls with many numbers: the generator is what takes long to compile.
+        chance, normal = jax.random.split(key)
+        shares = jax.random.uniform(chance, (2 + aims,))
+        numbers = jax.random.normal(normal, (width + states * points + outputs,))
+        place = jnp.minimum((shares[0] * count).astype(int), count - 1)
+        member = jnp.minimum((shares[1] * members).astype(int), members - 1)
         factor = jnp.asarray(self.starts.factors)[place, member]
-        x = jnp.asarray(self.starts.means)[place, member]
-        x = x + factor @ jax.random.normal(keys[2], factor.shape[1:])
+        x = jnp.asarray(self.starts.means)[place, member] + factor @ numbers[:width]
+        function = numbers[width : width + states * points].reshape(states, points)
         u = jnp.asarray(self.functions.parameters.scaling.u_mean)
         target = jnp.zeros(0)
         if self.targets is not None:
             low, high = (jnp.asarray(part) for part in self.targets)
-            target = low + (high - low) * jax.random.uniform(keys[3], low.shape)
-        function = jax.random.normal(keys[4], (states, points))
+            target = low + (high - low) * shares[2:]
         _, _, output = self._advanced(member, function, x, u)
-        measured = self._measured(output, keys[5])
+        measured = self._measured(output, numbers[width + states * points :])
         episode = Episode(
             member,
             function,
@@ -93,11 +98,12 @@ class Episodes:
 
     def step(self, episode: Episode, action: Array, key: Array) -> tuple[Episode, Outcome]:
         """One step of the model under the action, which is cut to what is allowed."""
-        process, sensor = jax.random.split(key)
+        states = len(episode.x)
+        numbers = jax.random.normal(key, (states + len(self.functions.output_names),))
         u = jnp.clip(action, self.low, self.high)
         system = (episode.member, episode.function)
         mean, std, _ = self._advanced(*system, episode.x, u)
-        x = mean + std * jax.random.normal(process, mean.shape)
+        x = mean + std * numbers[:states]
         _, _, output = self._advanced(*system, x, u)
         aims = () if self.targets is None else (episode.target,)
         reward = self.reward(output, u, *aims)
@@ -105,7 +111,7 @@ class Episodes:
         far = jnp.abs((output - scaling.y_mean) / scaling.y_std) > FAR
         moved = episode._replace(
             x=x,
-            outputs=_pushed(episode.outputs, self._measured(output, sensor)),
+            outputs=_pushed(episode.outputs, self._measured(output, numbers[states:])),
             inputs=_pushed(episode.inputs, u),
             time=episode.time + 1,
         )
@@ -122,9 +128,10 @@ class Episodes:
         mean, std, output = one.drawn(function[..., None])(x[:, None], scaled[:, None])
         return mean[:, 0], std[:, 0], output[:, 0] * scaling.y_std + scaling.y_mean
 
-    def _measured(self, output: Array, key: Array) -> Array:
-        std = self.functions.parameters.scaling.y_std * np.sqrt(self.functions.system.noise_var)
-        return output + std * jax.random.normal(key, output.shape)
+    def _measured(self, output: Array, numbers: Array) -> Array:
+        parameters = self.functions.parameters
+        std = jnp.sqrt(self.functions.parts.noise_var(parameters.model))
+        return output + parameters.scaling.y_std * std * numbers
 
 
 def observed(episode: Episode) -> Float[Array, " D"]:

@@ -32,9 +32,7 @@ class InJax:
         self._check_fitted()
         if samples < 0 or samples == 1:
             raise OptionError(f"samples: expected 0 or at least 2 trajectories, got {samples}")
-        functions = self._jax_model(samples, seed)
-        functions.system  # noqa: B018 - factored here, not while JAX traces a user's function
-        return functions
+        return self._jax_model(samples, seed)
 
     def linearise(
         self, *, state: Any = None, input: Any = None, samples: int = SYSTEMS, seed: int = 0
@@ -67,10 +65,9 @@ class InJax:
     def _plausible(self, samples: int, seed: int) -> tuple[JaxModel, Plausible]:
         from prssm.models.functions.plausible import Plausible
 
-        self._check_fitted()
         if samples < 0:
             raise OptionError(f"samples: expected at least 0 systems, got {samples}")
-        functions = self._jax_model(0, seed)
+        functions = self.as_jax()
         return functions, Plausible.of(functions, samples, seed)
 
     def _jax_model(self, samples: int, seed: int) -> JaxModel:

@@ -98,7 +98,8 @@ class JaxModel:
     @cached_property
     def system(self) -> System:
         """The fitted system, factored in double precision: arrays of NumPy, for any precision."""
-        with double_precision():
+        # now, even where it is first asked for while JAX traces a user's function
+        with double_precision(), jax.ensure_compile_time_eval():
             return jax.tree.map(np.asarray, jax.jit(self.condition)(self.parameters))
 
     def condition(self, parameters: Parameters) -> System:
@@ -125,6 +126,8 @@ class JaxModel:
         rows = self.window * self.stride
         if len(y) < rows or len(u) < rows:
             raise DataError(f"start: expected at least {rows} rows, got {len(u)} and {len(y)}")
+        self._check(u, ("rows", len(self.input_names)), "inputs")
+        self._check(y, ("rows", len(self.output_names)), "outputs")
         scaling = system.parameters.scaling
         inputs = self._slow_inputs((u - scaling.u_mean) / scaling.u_std)[: self.window]
         outputs = ((y - scaling.y_mean) / scaling.y_std)[:: self.stride][: self.window]
@@ -151,6 +154,8 @@ class JaxModel:
         `noise` holds standard normal numbers for the process noise. Over `stride` rows of a
         recording the input is the mean of theirs.
         """
+        self._check(state, self._state_shape, "state")
+        self._check(u, (len(self.input_names),), "input")
         scaling = system.parameters.scaling
         scaled = (u - scaling.u_mean) / scaling.u_std
         following, outputs = advance(system.members, state, scaled, noise=noise)
@@ -168,6 +173,8 @@ class JaxModel:
 
         `noise` are other random numbers for the process noise than those of the seed.
         """
+        self._check(state, self._state_shape, "state")
+        self._check(u, ("rows", len(self.input_names)), "inputs")
         scaling = system.parameters.scaling
         inputs = self._slow_inputs((u - scaling.u_mean) / scaling.u_std)
         numbers = self.draws.noise(len(inputs)) if noise is None else noise
@@ -182,6 +189,20 @@ class JaxModel:
         if self.stride > 1:
             return _at_all_rows(mean, self.stride, len(u)), _at_all_rows(std, self.stride, len(u))
         return mean, std
+
+    @property
+    def _state_shape(self) -> tuple[int, ...]:
+        members, states, _ = self.parts.function_shape(self.parameters.model)
+        return members, states, self.draws.first.shape[2]
+
+    def _check(self, given: Any, wanted: tuple[Any, ...], what: str) -> None:
+        """Shapes would be stretched silently; sizes that may be any have a name."""
+        shape = np.shape(given)
+        fits = len(shape) == len(wanted) and all(
+            isinstance(size, str) or size == got for size, got in zip(wanted, shape, strict=True)
+        )
+        if not fits:
+            raise DataError(f"{what}: expected an array {_words(wanted)}, got {_words(shape)}")
 
     def _band(self, system: System, outputs: Float[Array, "... M Dy B"]) -> tuple[Array, Array]:
         """Mean and deviation over members and trajectories, sensor noise and calibration in."""
@@ -208,6 +229,10 @@ def advance(
     inputs = jnp.broadcast_to(u[:, None], (len(u), state.shape[2]))
     mean, std, outputs = jax.vmap(lambda member, x: member(x, inputs))(members, state)
     return mean + std * noise, outputs
+
+
+def _words(shape: tuple[Any, ...]) -> str:
+    return f"({', '.join(map(str, shape))})"
 
 
 def _filled(y: Float[Array, "L Dy"]) -> Float[Array, "L Dy"]:
