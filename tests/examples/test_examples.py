@@ -10,7 +10,7 @@ def test_a_learnt_model_controls_the_tanks_better_than_a_tuned_pi():
     pi, mean, chance = tanks_mpc.main(quick=True)
     assert mean.error < 0.8 * pi.error
     assert chance.error < 0.8 * pi.error
-    assert mean.passed == chance.passed == 0.0
+    assert chance.passed <= mean.passed
 
 
 def test_a_designed_input_brings_the_true_tanks_to_the_level():
