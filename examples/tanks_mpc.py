@@ -181,7 +181,7 @@ def control(name: str, controller: Pi | Mpc, targets: np.ndarray, warmup: int = 
 
 def main(quick: bool = False) -> list[Outcome]:
     model = learnt(quick)
-    targets = np.full(20, 5.8) if quick else np.repeat([7.2, 5.0, 7.5, 4.2], 50)
+    targets = np.full(20, 4.5) if quick else np.repeat([7.2, 5.0, 7.5, 4.2], 50)
     samples = 4 if quick else 16
     horizon = 10 if quick else HORIZON
     with warnings.catch_warnings():
