@@ -29,6 +29,7 @@ from prssm.foundation.errors import OptionError, did_you_mean, warn
 from prssm.foundation.options import Options
 from prssm.foundation.precision import double_precision
 from prssm.models.checks import cautions_about, records_for, training_records
+from prssm.models.functions.in_jax import InJax
 from prssm.models.manners import SklearnManners
 from prssm.models.state_estimation import StateEstimation
 from prssm.models.whereabouts import Whereabouts
@@ -100,7 +101,9 @@ class _SignatureFromConfig(ABCMeta):
         return inspect.Signature(parameters)
 
 
-class Estimator(SklearnManners, StateEstimation, Whereabouts, metaclass=_SignatureFromConfig):
+class Estimator(
+    SklearnManners, StateEstimation, Whereabouts, InJax, metaclass=_SignatureFromConfig
+):
     """Base of all methods, with scikit-learn's manners.
 
     `fit` returns self, what it has learnt ends in `_`.

@@ -20,6 +20,8 @@ from prssm.linear.order import Judged, best, judge_orders, largest_order, parame
 from prssm.linear.output_error import identify, measured
 from prssm.linear.system import MAX_RADIUS, LinearSystem
 from prssm.models.estimator import Estimator, Simulated
+from prssm.models.functions.jax_model import JaxModel, Parameters, Scaling
+from prssm.models.functions.linear import LinearParameters, LinearParts, linear_draws
 from prssm.models.stored_arrays import Shape, check
 from prssm.training.session import Session
 
@@ -207,6 +209,20 @@ class LinearSSM(Estimator):
         starts = [self.start_.estimate(self.system_, r.u, r.y[:warmup])[0] for r in records]
         pairs = zip(starts, records, strict=True)
         return [self.system_.simulate(x0, record.u)[1] for x0, record in pairs]
+
+    def _jax_model(self, samples: int, seed: int) -> JaxModel:
+        parameters = LinearParameters.of(self.system_, self.start_, self.config.warmup)
+        no_calibration = np.ones(len(self.output_names_))
+        return JaxModel(
+            LinearParts(),
+            Parameters(parameters, Scaling.of(self.scaler_), no_calibration),
+            linear_draws(self.order_, samples),
+            window=self.config.warmup,
+            stride=self.stride_,
+            input_names=self.input_names_,
+            output_names=self.output_names_,
+            dt=self.dt_,
+        )
 
     def _state_std(self, factor: np.ndarray, length: int) -> np.ndarray:
         watch_all = replace(self.system_, C=np.eye(self.order_))

@@ -16,6 +16,7 @@ from prssm.foundation.errors import OptionError
 from prssm.inference.noise_search import NoiseFactors
 from prssm.inference.state_space import StateSpace
 from prssm.models.estimator import Estimator, Simulated
+from prssm.models.functions.jax_model import JaxModel
 from prssm.models.prssm.calibration import Calibration, widening
 from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, ResolvedConfig
 from prssm.models.prssm.filtering.noises import (
@@ -31,6 +32,7 @@ from prssm.models.prssm.fitting.growth import Growth
 from prssm.models.prssm.fitting.held_out import folds_of
 from prssm.models.prssm.fitting.prepare import cut_for, prepared, starts_for, window_of
 from prssm.models.prssm.fitting.streaming import StreamWindows, check_options
+from prssm.models.prssm.functions import jax_model
 from prssm.models.prssm.levels import AUTO, levels_of
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import Choice, choose
@@ -251,6 +253,18 @@ class PRSSM(Estimator):
         if best or members == 1:
             return Stepper(self.mixture_, self.scaler_, self.stride_)
         return MixtureStepper(self.mixture_, self.scaler_, self.stride_)
+
+    def _jax_model(self, samples: int, seed: int) -> JaxModel:
+        return jax_model(
+            self.mixture_,
+            self.scaler_,
+            self.calibration_,
+            stride=self.stride_,
+            samples=samples,
+            seed=seed,
+            names=(self.input_names_, self.output_names_),
+            dt=self.dt_,
+        )
 
     def findings(self) -> list[tuple[str, str]]:
         if not self.held_out_:

@@ -15,6 +15,7 @@ from prssm.foundation.atomic import replacing
 from prssm.models.estimator import Estimator
 from prssm.prediction.prediction import Prediction
 from prssm.report.fit import context_figures, figures
+from prssm.report.fit.behaviour import behaviour
 from prssm.report.fit.notes import notes_about
 from prssm.report.html import render
 from prssm.report.images import Image, embed
@@ -177,6 +178,9 @@ def _sections(
         )
     )
     sections += _residual_section(model, runs[0])
+    about = behaviour(model)
+    if about is not None:
+        sections.append(about)
     if first.state_mean is not None:
         explanation = (
             f"What the model remembers from step to step, on {runs[0].label}, in its own units."
