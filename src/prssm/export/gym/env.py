@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from prssm.data.coerce import as_records
 from prssm.export.gym.episodes import Episodes, Starts
 from prssm.foundation.errors import DataError, MissingExtraError, OptionError
 from prssm.foundation.precision import double_precision
+from prssm.models.checks import records_for
 from prssm.models.estimator import Estimator
 from prssm.models.functions.jax_model import JaxModel
 
@@ -112,8 +112,7 @@ def _starts(functions: JaxModel, model: Estimator, data: Any) -> Starts:
             return Starts(np.asarray(means)[None], np.asarray(factors)[None])
         cut_u = []
         cut_y = []
-        for record in as_records(data, None):
-            model._check_columns(record)
+        for record in records_for(model, data, None):
             scaled = model.scaler_.scale(record)
             filled = scaled.outputs_filled()
             for begin in range(0, len(record) - window + 1, window):

@@ -72,8 +72,9 @@ class ModelEnv(gymnasium.Env):
 
 
 class ModelVectorEnv(VectorEnv):
-    """Many episodes side by side in one compiled call; an ended one starts anew at the next
-    step, whose action it ignores.
+    """Many episodes side by side in one compiled call.
+
+    An ended one starts anew at the next step, whose action it ignores.
     """
 
     metadata = {  # noqa: RUF012 - as Gymnasium declares it

@@ -1,5 +1,6 @@
-"""A graph of ONNX, written as one writes formulas: `g.add(a, b)` is a node and the name of its
-result.
+"""A graph of ONNX, written as one writes formulas.
+
+`g.add(a, b)` is a node and the name of its result.
 """
 
 from collections.abc import Sequence

@@ -345,8 +345,9 @@ def _shaped(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) ->
 
 
 def _check_sizes(config: ResolvedConfig, arrays: dict[str, np.ndarray], inputs: int) -> None:
-    """Options that ask for more numbers than the file has would fill the memory before that is
-    noticed.
+    """Refuses options that ask for more numbers than the file has.
+
+    They would fill the memory before that is noticed.
     """
     there = sum(array.size for array in arrays.values())
     states = config.latent_dim

@@ -116,8 +116,9 @@ def _draws(models: StateSpaceModel, functions: bool, samples: int, seed: int) ->
 
 
 def _blocks(rng: np.random.Generator, steps: int, shape: tuple[int, int]) -> np.ndarray:
-    """The numbers of `FreeRuns.member`: a block repeats the last state of the one before it, and
-    the last number of a block is not used.
+    """The numbers of `FreeRuns.member`.
+
+    A block repeats the last state of the one before it, and its last number is not used.
     """
     parts = []
     for begin in range(0, steps, free_run.BLOCK):

@@ -9,7 +9,7 @@ from prssm.dynamics.engines.choice import Engine
 from prssm.models.estimator import Simulated
 from prssm.models.prssm.elbo import Draws, StateSpaceModel
 from prssm.models.prssm.free_run import FreeRuns
-from prssm.models.prssm.moments import Moments
+from prssm.prediction.moments import Moments
 
 
 class Mixture(eqx.Module):
