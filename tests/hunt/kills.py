@@ -103,6 +103,7 @@ class Killed:
     """What came of the kills and signals."""
 
     counts: dict[str, int] = field(default_factory=dict)
+    signals: int = 0  # of these, that the program could answer
     chains: int = 0
     slowest: float = 0.0
     violations: list[str] = field(default_factory=list)
@@ -220,6 +221,7 @@ class _Scene:
         if "Traceback" in said or "Fatal" in said:
             self._violation(f"signal {number}: {said[-300:]!r}", folder)
         if number != signal.SIGKILL:
+            self.tally.signals += 1
             self.tally.slowest = max(self.tally.slowest, ended["after"])
             if ended["after"] > STOPS_WITHIN + _SLACK:
                 self._violation(f"took {ended['after']:.1f} s to stop", folder)
