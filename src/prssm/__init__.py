@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from prssm.data.stream.convert import convert
     from prssm.data.stream.stream import Stream
     from prssm.evaluation.search.search import search
+    from prssm.export.casadi.as_casadi import as_casadi
+    from prssm.export.gym.env import env
     from prssm.export.targets import export
     from prssm.foundation.errors import (
         DataError,
@@ -77,8 +79,10 @@ __all__ = [
     "TrainingInterrupted",
     "WriteError",
     "__version__",
+    "as_casadi",
     "convert",
     "datasets",
+    "env",
     "export",
     "load",
     "read",
@@ -114,9 +118,11 @@ _HOMES = {
     "TrainingError": _ERRORS,
     "TrainingInterrupted": _ERRORS,
     "WriteError": _ERRORS,
+    "as_casadi": "prssm.export.casadi.as_casadi",
     "convert": "prssm.data.stream.convert",
     "datasets": "prssm.data.sets.catalogue",
     "export": "prssm.export.targets",
+    "env": "prssm.export.gym.env",
     "load": "prssm.models.files",
     "read": "prssm.data.io.files",
     "search": "prssm.evaluation.search.search",

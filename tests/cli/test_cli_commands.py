@@ -11,7 +11,7 @@ import pytest
 import prssm
 from prssm.cli.main import main
 from prssm.cli.outputs import without_nan, write_json
-from prssm.data.io.files import read
+from prssm.data.io.files import read, write_columns
 from prssm.models.constant import Constant
 from prssm.models.estimator import Simulated
 
@@ -149,6 +149,23 @@ def test_simulate_from_inputs_alone() -> None:
     np.testing.assert_array_equal(
         polars.read_csv("renamed.csv")["y_mean"].to_numpy(), frame["y_mean"].to_numpy()
     )
+
+
+def test_a_run_outside_of_the_training_data_is_one_line_on_standard_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["fit", "plain.csv", *CONSTANT, "--quiet"])
+    u = 5.0 * polars.read_csv("inputs.csv")["u"].to_numpy()
+    write_columns("far.csv", {"u": u})
+    capsys.readouterr()
+    assert main(["simulate", "model.prssm", "far.csv", "--out", "p.csv"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == "prediction: p.csv\n"
+    assert captured.err.count("\n") == 1
+    assert captured.err.startswith("prssm: caution: far.csv: ")
+    assert "rows are outside of what the model has seen" in captured.err
+    outside = polars.read_csv("p.csv")["outside_training"].to_numpy()
+    assert (outside[np.abs(u) > 1.0] > 0.0).all()
 
 
 def test_scores_are_json_and_equal_the_library(capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,8 +29,11 @@ from prssm.foundation.errors import OptionError, did_you_mean, warn
 from prssm.foundation.options import Options
 from prssm.foundation.precision import double_precision
 from prssm.models.checks import cautions_about, records_for, training_records
+from prssm.models.functions.in_jax import InJax
 from prssm.models.manners import SklearnManners
 from prssm.models.state_estimation import StateEstimation
+from prssm.models.whereabouts import Whereabouts
+from prssm.prediction.cautions import about_seen
 from prssm.prediction.metrics import evaluate, r_squared
 from prssm.prediction.prediction import Prediction
 from prssm.training.distributed.store import leads
@@ -98,7 +101,9 @@ class _SignatureFromConfig(ABCMeta):
         return inspect.Signature(parameters)
 
 
-class Estimator(SklearnManners, StateEstimation, metaclass=_SignatureFromConfig):
+class Estimator(
+    SklearnManners, StateEstimation, Whereabouts, InJax, metaclass=_SignatureFromConfig
+):
     """Base of all methods, with scikit-learn's manners.
 
     `fit` returns self, what it has learnt ends in `_`.
@@ -254,13 +259,13 @@ class Estimator(SklearnManners, StateEstimation, metaclass=_SignatureFromConfig)
         session = self._session(progress, checkpoint, resume, devices=devices)
         scaler = Scaler.fit(records, normalise)
         domain = Domain.of(records)
-        session = self._watched(
-            session, deadline, found, scaler=scaler, like=records[0], domain=domain
-        )
         with double_precision():
             scaled = [scaler.scale(record) for record in records]
+            session = self._watched(
+                session, deadline, found, scaler=scaler, like=records[0], domain=domain, seen=scaled
+            )
             self._fit_scaled(scaled, session)
-        self._describe(scaler, records[0], domain)
+            self._describe(scaler, records[0], domain, seen=scaled)
         return self
 
     def _fit_scaled(self, records: list[Record], session: Session) -> None:
@@ -269,13 +274,23 @@ class Estimator(SklearnManners, StateEstimation, metaclass=_SignatureFromConfig)
         self.stride_ = wanted or chosen_stride(records)
         self._fit([thinned(record, self.stride_) for record in records], session)
 
-    def _describe(self, scaler: Scaler, like: Record | Stream, domain: Domain) -> None:
-        """What a fitted model knows of its data; from here on it can be used."""
+    def _describe(
+        self,
+        scaler: Scaler,
+        like: Record | Stream,
+        domain: Domain,
+        seen: list[Record] | None = None,
+    ) -> None:
+        """What a fitted model knows of its data; from here on it can be used.
+
+        `seen` are the scaled records that it was trained on, with all their rows.
+        """
         self.scaler_ = scaler
         self.input_names_ = like.input_names
         self.output_names_ = like.output_names
         self.dt_ = like.dt
         self.domain_ = domain
+        self.seen_ = None if seen is None else self._seen(seen)
 
     def _watched(
         self,
@@ -286,11 +301,12 @@ class Estimator(SklearnManners, StateEstimation, metaclass=_SignatureFromConfig)
         scaler: Scaler,
         like: Record | Stream,
         domain: Domain,
+        seen: list[Record] | None = None,
     ) -> Session:
         """The session with the end of its budget, and with who wants to see models on the way."""
 
         def usable(model: Self) -> None:
-            model._describe(scaler, like, domain)
+            model._describe(scaler, like, domain, seen=seen)
             if found is not None and leads():
                 found(model)
 
@@ -345,6 +361,14 @@ class Estimator(SklearnManners, StateEstimation, metaclass=_SignatureFromConfig)
         several = is_collection(data, y) or len(predictions) > 1
         return predictions if several else predictions[0]
 
+    def free_runs(
+        self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0, **columns: Any
+    ) -> list[Prediction]:
+        """As `simulate`, always a list and without a warning: for programs that read `cautions`."""
+        self._check_fitted()
+        records = records_for(self, data, y, **columns)
+        return [self._simulate_record(record, samples, seed) for record in records]
+
     def evaluate(
         self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0, **columns: Any
     ) -> dict[str, float]:
@@ -374,9 +398,7 @@ class Estimator(SklearnManners, StateEstimation, metaclass=_SignatureFromConfig)
         self, data: Any, y: Any, *, samples: int | None = None, seed: int = 0, **columns: Any
     ) -> list[Prediction]:
         """Free runs over all experiments; what they must be distrusted for is said."""
-        self._check_fitted()
-        records = records_for(self, data, y, **columns)
-        predictions = [self._simulate_record(record, samples, seed) for record in records]
+        predictions = self.free_runs(data, y, samples=samples, seed=seed, **columns)
         for prediction in predictions:
             for text in prediction.cautions:
                 warn(text)
@@ -410,11 +432,12 @@ class Estimator(SklearnManners, StateEstimation, metaclass=_SignatureFromConfig)
             scaled.y[: self.warmup] if record.output_dim else np.zeros((0, len(self.output_names_)))
         )
         with double_precision():
-            run = self._simulate(
-                thinned_inputs(scaled.u, self.stride_), y_start[:: self.stride_], samples, seed=seed
-            )
+            u = thinned_inputs(scaled.u, self.stride_)
+            run = self._simulate(u, y_start[:: self.stride_], samples, seed=seed)
+            distance = self._distance(run, u)
+            run = run if distance is None else self._widened(run, distance)
         run = run.at_all_rows(self.stride_, len(record)) if self.stride_ > 1 else run
-        return Prediction(
+        prediction = Prediction(
             mean=self.scaler_.outputs(run.mean),
             std=self.scaler_.spreads(run.std),
             samples=None if run.samples is None else self.scaler_.outputs(run.samples),
@@ -427,8 +450,11 @@ class Estimator(SklearnManners, StateEstimation, metaclass=_SignatureFromConfig)
             input_names=self.input_names_,
             output_names=self.output_names_,
             name=record.name,
+            distance=self._distance_at_all_rows(distance, scaled.u),
             inputs_outside=self.domain_.outside(record),
-            cautions=tuple(cautions),
             stamps=record.stamps,
             library=record.library,
         )
+        # One line is enough: the range of the inputs says more than the distance does.
+        far = "" if np.any(prediction.inputs_outside) else about_seen([prediction])
+        return replace(prediction, cautions=(*cautions, *([far] if far else [])))

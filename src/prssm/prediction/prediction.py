@@ -22,9 +22,10 @@ class Prediction:
     `samples` (S, T, Dy) are drawn measurements whose moments are `mean` and `std`, where a method
     draws them. The latent states (T, Dx) are in the model's own units. `measured` is what was
     recorded, for plots and scores; its first `warmup` rows are all that the simulation has seen of
-    it. `cautions` are what the run must be distrusted for, one line each;
-    `inputs_outside` (T,) marks rows
-    whose inputs are beyond what training saw.
+    it. `distance` (T,) says how far state, input and output are from all that the model was trained
+    on: 0 inside, else in standard deviations of the training data; None where nobody knows.
+    `inputs_outside` (T,) marks rows whose inputs are beyond what training saw. `cautions` are what
+    the run must be distrusted for, one line each.
     """
 
     mean: np.ndarray
@@ -39,6 +40,7 @@ class Prediction:
     input_names: tuple[str, ...] = ()
     output_names: tuple[str, ...] = ("y",)
     name: str = "record"
+    distance: np.ndarray | None = None
     label: str = "free simulation"  # what kind of run this is, for pictures
     inputs_outside: np.ndarray | None = None
     cautions: tuple[str, ...] = ()
@@ -53,6 +55,11 @@ class Prediction:
         """Seconds from the start where the sampling time is known, else sample numbers."""
         return np.arange(len(self)) * (self.dt or 1.0)
 
+    @property
+    def outside(self) -> np.ndarray | None:
+        """The rows (T,) that are outside of what the model has seen; None where nobody knows."""
+        return None if self.distance is None else self.distance > 0.0
+
     def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Limits (T, Dy) of the central Gaussian interval with the given probability."""
         if not 0.0 < level < 1.0:
@@ -64,7 +71,8 @@ class Prediction:
         """Named columns for a CSV or Parquet file: time, inputs, measured, mean, std, limits.
 
         The time stamps are those of the data, as they came. `inputs_outside` is 1 where an input
-        is beyond what training saw.
+        is beyond what training saw; `outside_training` says how far each row is outside of the
+        training data, 0 inside.
         """
         columns: dict[str, np.ndarray] = {"time" if self.dt else "step": self.time}
         if self.stamps is not None:
@@ -81,6 +89,8 @@ class Prediction:
                 f"{name}_lower95": lower[:, i],
                 f"{name}_upper95": upper[:, i],
             }
+        if self.distance is not None:
+            columns["outside_training"] = self.distance
         if self.inputs_outside is not None:
             columns["inputs_outside"] = self.inputs_outside.astype(np.int64)
         return columns

@@ -43,8 +43,9 @@ def simulate(
     """Run a model freely over the inputs of a file.
 
     Only the first outputs (the warm-up) are read, to find the state at the start; a file without
-    outputs works too. Columns: time, inputs, measured outputs, and mean, std and 95 % limits of
-    each output. Of a data set, the test part runs.
+    outputs works too. Columns: time, inputs, measured outputs, mean, std and 95 % limits of
+    each output, and how far each row is outside of what the model has seen (0 inside). Of a data
+    set, the test part runs.
     """
     checked_name(out, TABLE, "--out")
     settings = SavedModelSettings(

@@ -16,7 +16,8 @@ from prssm.foundation.errors import OptionError
 from prssm.inference.noise_search import NoiseFactors
 from prssm.inference.state_space import StateSpace
 from prssm.models.estimator import Estimator, Simulated
-from prssm.models.prssm.calibration import Calibration
+from prssm.models.functions.jax_model import JaxModel
+from prssm.models.prssm.calibration import Calibration, widening
 from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, ResolvedConfig
 from prssm.models.prssm.filtering.noises import (
     Heard,
@@ -31,6 +32,7 @@ from prssm.models.prssm.fitting.growth import Growth
 from prssm.models.prssm.fitting.held_out import folds_of
 from prssm.models.prssm.fitting.prepare import cut_for, prepared, starts_for, window_of
 from prssm.models.prssm.fitting.streaming import StreamWindows, check_options
+from prssm.models.prssm.functions import jax_model
 from prssm.models.prssm.levels import AUTO, levels_of
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import Choice, choose
@@ -54,6 +56,9 @@ _WORSE_THAN_LINEAR = (
 )
 
 KEPT_VALUES = 5_000_000  # drawn values of a run that are kept where nobody asked for samples
+
+
+_VISITS = 20  # trajectories whose mean is the path of a run over a training record
 
 
 class PRSSM(Estimator):
@@ -219,6 +224,21 @@ class PRSSM(Estimator):
             drawn = self.calibration_.samples(drawn, run.mean)
         return replace(run, std=self.calibration_.std(run.std), samples=drawn)
 
+    def _widened(self, run: Simulated, distance: np.ndarray) -> Simulated:
+        factor = widening(distance)[:, None]
+        assert run.samples is not None
+        samples = run.mean + factor * (run.samples - run.mean)
+        return replace(run, std=factor * run.std, samples=samples)
+
+    def _path(self, run: Simulated) -> np.ndarray:
+        assert run.state_mean is not None
+        return run.state_mean
+
+    def _visited(self, records: list[Record]) -> list[np.ndarray]:
+        best = self.mixture_.only(0)  # the member whose states a run gives
+        starts = [(record.u, record.y[: self._window]) for record in records]
+        return [self._path(best.run(u, y, _VISITS, self.config.seed)) for u, y in starts]
+
     def _state_space(self) -> StateSpace:
         return space_of(self.mixture_.models, self._window, self.noises_)
 
@@ -233,6 +253,18 @@ class PRSSM(Estimator):
         if best or members == 1:
             return Stepper(self.mixture_, self.scaler_, self.stride_)
         return MixtureStepper(self.mixture_, self.scaler_, self.stride_)
+
+    def _jax_model(self, samples: int, seed: int) -> JaxModel:
+        return jax_model(
+            self.mixture_,
+            self.scaler_,
+            self.calibration_,
+            stride=self.stride_,
+            samples=samples,
+            seed=seed,
+            names=(self.input_names_, self.output_names_),
+            dt=self.dt_,
+        )
 
     def findings(self) -> list[tuple[str, str]]:
         if not self.held_out_:
@@ -313,8 +345,9 @@ def _shaped(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) ->
 
 
 def _check_sizes(config: ResolvedConfig, arrays: dict[str, np.ndarray], inputs: int) -> None:
-    """Options that ask for more numbers than the file has would fill the memory before that is
-    noticed.
+    """Refuses options that ask for more numbers than the file has.
+
+    They would fill the memory before that is noticed.
     """
     there = sum(array.size for array in arrays.values())
     states = config.latent_dim

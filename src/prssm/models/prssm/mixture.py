@@ -9,7 +9,7 @@ from prssm.dynamics.engines.choice import Engine
 from prssm.models.estimator import Simulated
 from prssm.models.prssm.elbo import Draws, StateSpaceModel
 from prssm.models.prssm.free_run import FreeRuns
-from prssm.models.prssm.moments import Moments
+from prssm.prediction.moments import Moments
 
 
 class Mixture(eqx.Module):
@@ -65,6 +65,11 @@ class Mixture(eqx.Module):
             state_mean=None if inside is None else inside.mean,
             state_std=None if inside is None else np.sqrt(inside.var()),
         )
+
+    def only(self, index: int) -> "Mixture":
+        """One member alone."""
+        models = jax.tree.map(lambda leaf: np.asarray(leaf)[index : index + 1], self.models)
+        return Mixture(models, self.window, self.draws, self.engine)
 
     def _samples(self, outputs: np.ndarray, count: int, share: int, seed: int) -> np.ndarray:
         """Drawn measurements (count, T, Dy) from noise-free outputs (T, Dy, trajectories)."""

@@ -149,7 +149,8 @@ def correlations(residuals: Residuals) -> Figure:
     for output in range(outputs):
         own = residuals.autocorrelation[:, output], residuals.autocorrelation_band[:, output]
         _bars(axes[0, output], *own, first=1)
-        axes[0, output].set_title(residuals.output_names[output], size=10, color=TEXT)
+        title = residuals.output_names[output]
+        axes[0, output].set_title(title, size=10, color=TEXT, parse_math=False)
         for i in range(inputs):
             cross = residuals.cross_correlation[:, output, i]
             band = residuals.cross_correlation_band[:, output, i]

@@ -15,6 +15,7 @@ from prssm.foundation.atomic import replacing
 from prssm.models.estimator import Estimator
 from prssm.prediction.prediction import Prediction
 from prssm.report.fit import context_figures, figures
+from prssm.report.fit.behaviour import behaviour
 from prssm.report.fit.notes import notes_about
 from prssm.report.html import render
 from prssm.report.images import Image, embed
@@ -177,32 +178,31 @@ def _sections(
         )
     )
     sections += _residual_section(model, runs[0])
+    about = behaviour(model)
+    if about is not None:
+        sections.append(about)
+    sections += _inner_sections(model, runs[0])
+    return sections
+
+
+def _inner_sections(model: Estimator, run: Run) -> list[tuple[str, str, list[Image]]]:
+    """What happens inside: latent states and training, where there are any."""
+    sections = []
+    first = run.predictions[0]
     if first.state_mean is not None:
         explanation = (
-            f"What the model remembers from step to step, on {runs[0].label}, in its own units."
+            f"What the model remembers from step to step, on {run.label}, in its own units."
         )
-        sections.append(
-            (
-                "Latent states",
-                explanation,
-                [embed(figures.latent_states(first), "latent states with band")],
-            )
-        )
+        image = embed(figures.latent_states(first), "latent states with band")
+        sections.append(("Latent states", explanation, [image]))
     if model.training_ is not None:
-        sections.append(
-            (
-                "Training",
-                "Higher is better. The curves are noisy: after training, each restart is judged by "
-                "an "
-                "average of many draws on the training data, and the best is kept.",
-                [
-                    embed(
-                        figures.training_curve(model.training_),
-                        "training objective over iterations",
-                    )
-                ],
-            )
+        explanation = (
+            "Higher is better. The curves are noisy: after training, each restart is judged by an "
+            "average of many draws on the training data, and the best is kept."
         )
+        curve = figures.training_curve(model.training_)
+        image = embed(curve, "training objective over iterations")
+        sections.append(("Training", explanation, [image]))
     return sections
 
 

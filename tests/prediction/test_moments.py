@@ -1,6 +1,6 @@
 import numpy as np
 
-from prssm.models.prssm.moments import Moments
+from prssm.prediction.moments import Moments
 
 
 def test_parts_give_the_moments_of_all() -> None:
