@@ -88,6 +88,8 @@ def test_a_path_is_data_too(tmp_path) -> None:
     model = prssm.Constant().fit(tmp_path / "log.csv", inputs=["valve"], outputs=["flow"])
     run = model.simulate(str(tmp_path / "log.csv"))
     np.testing.assert_array_equal(run.measured[:, 0], columns["flow"])
+    polars.DataFrame({"valve": columns["valve"]}).write_csv(tmp_path / "plan.csv")
+    assert model.simulate(tmp_path / "plan.csv").measured is None
     other = polars.DataFrame({"v": columns["valve"], "f": columns["flow"]})
     again = model.simulate(other, inputs=["v"], outputs=["f"])
     np.testing.assert_array_equal(again.measured[:, 0], columns["flow"])

@@ -3,6 +3,9 @@
 Errors are raised; what may be right is said as a caution.
 """
 
+import os
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +13,9 @@ import numpy as np
 from prssm.data.coerce import as_records, check_alike, check_training
 from prssm.data.domain import check_rate
 from prssm.data.frames import column_names, is_frame
+from prssm.data.io.columns import FileColumns
+from prssm.data.io.files import open_columns, records_in
+from prssm.data.io.records import Choice
 from prssm.data.oddities import oddities
 from prssm.data.record import Record
 from prssm.foundation.errors import DataError, warn
@@ -31,6 +37,9 @@ def records_for(
     if y is None:
         data = _with_inputs_alone(data)
     wanted = outputs or model.output_names_
+    if isinstance(data, str | os.PathLike) and y is None:
+        choice = Choice(inputs, outputs, time)
+        return _checked(model, records_in_file(model, open_columns(data), choice))
     if is_frame(data):  # a frame may hold inputs alone
         known = column_names(data)
         if outputs is None:
@@ -38,10 +47,29 @@ def records_for(
         if time is None and model.domain_.time in known:
             time = model.domain_.time
     records = as_records(data, y, inputs=inputs or model.input_names_, outputs=wanted, time=time)
+    return _checked(model, records)
+
+
+def _checked(model: "Estimator", records: list[Record]) -> list[Record]:
     check_alike(records)
     for record in records:
         _check_columns(model, record)
     return records
+
+
+def records_in_file(model: "Estimator", found: FileColumns, choice: Choice) -> list[Record]:
+    """The columns of an open file under the names that the model was trained with (or those given).
+
+    A file that holds none of the model's outputs is a simulation from inputs alone.
+    """
+    outputs: Sequence[str] | str = choice.outputs or model.output_names_
+    if not choice.outputs and not set(found.names).intersection(outputs):
+        outputs = ()
+    choice = replace(choice, inputs=choice.inputs or model.input_names_, outputs=outputs)
+    time = model.domain_.time
+    if choice.time is None and choice.dt is None and time in found.names:
+        choice = replace(choice, time=time)
+    return records_in(found, choice)
 
 
 def training_records(data: Any, y: Any, **columns: Any) -> list[Record]:

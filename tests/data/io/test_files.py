@@ -327,3 +327,10 @@ def test_a_list_of_files_is_a_list_of_experiments_under_the_same_names(tmp_path:
     assert [len(found) for found in read(tuple(map(str, paths)), inputs="valve")] == [3] * 4
     with pytest.raises(DataError, match=r"b\.csv: no such file"):
         read([paths[0], tmp_path / "b.csv"])
+
+
+def test_a_long_file_is_judged_by_its_middle(tmp_path: Path):
+    rows = "".join(f"{i},5;{2 * i},25\n" for i in range(30_000))
+    record = read(_text(tmp_path, f"a preamble, of words\n\nu;y\n{rows}"))
+    np.testing.assert_array_equal(record.u[:, 0], np.arange(30_000) + 0.5)
+    np.testing.assert_array_equal(record.y[:, 0], 2 * np.arange(30_000) + 0.25)

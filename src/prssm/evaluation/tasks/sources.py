@@ -8,7 +8,7 @@ from typing import Any
 from prssm.data.clock.rules import TimeRules
 from prssm.data.coerce import as_records
 from prssm.data.io.columns import FileWords
-from prssm.data.io.files import open_columns, read, read_records, records_in
+from prssm.data.io.files import open_columns, read, read_records
 from prssm.data.io.records import Choice
 from prssm.data.record import Record
 from prssm.data.sets import catalogue
@@ -16,6 +16,7 @@ from prssm.data.splits import can_be_cut, ends, split
 from prssm.data.stream.stream import Stream
 from prssm.evaluation.tasks.settings import COLUMN_NAMES, ColumnSettings, DataSettings
 from prssm.foundation.errors import DataError, OptionError, did_you_mean
+from prssm.models.checks import records_in_file
 from prssm.models.estimator import Estimator
 
 # of a stream, for the comparison after training
@@ -69,18 +70,7 @@ def records_for_model(model: Estimator, word: str, columns: ColumnSettings) -> l
     if is_set(word):
         return _from_catalogue([word], columns)[1]
     words = FileWords(columns.decimal, columns.query)
-    found = open_columns(word, words)
-    known = found.names
-    outputs: Sequence[str] = columns.outputs or model.output_names_
-    if not columns.outputs and not set(known).intersection(outputs):
-        outputs = ()
-    choice = replace(
-        choice_of(columns), inputs=columns.inputs or model.input_names_, outputs=outputs
-    )
-    time = model.domain_.time
-    if choice.time is None and choice.dt is None and time in known:
-        choice = replace(choice, time=time)
-    return records_in(found, choice)
+    return records_in_file(model, open_columns(word, words), choice_of(columns))
 
 
 def choice_of(columns: ColumnSettings) -> Choice:

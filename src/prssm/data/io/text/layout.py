@@ -13,6 +13,7 @@ from prssm.foundation.errors import DataError, listed
 
 COMMENT = ("#", "%")
 MARKS = (";", "\t", ",", "|", " ")
+_LONG = 100_000  # letters of a text that are looked at in one place
 _JUDGED = 40  # lines by which the separator is judged
 _LONGEST_UNIT = 16  # letters
 _QUOTED = re.compile(r'"[^"]*"')
@@ -80,7 +81,7 @@ def _separator(text: str, path: Path) -> str:
 
     The first lines may be a preamble; they only decide between marks that do equally well.
     """
-    lines = [line for line in text.splitlines() if _is_text(line)]
+    lines = [line for line in _some_lines(text) if _is_text(line)]
     if not lines:
         raise DataError(f"{path}: the file is empty")
     if lines[0].lower().startswith("sep=") and len(lines[0].strip()) == 5:
@@ -90,6 +91,17 @@ def _separator(text: str, path: Path) -> str:
     judged = judged or [first]
     best = max(MARKS, key=lambda mark: (*_merit(judged, first, mark), -MARKS.index(mark)))
     return best if _merit(judged, first, best)[0] > 0.0 else _in_first_line(first)
+
+
+def _some_lines(text: str) -> list[str]:
+    """All lines of a text; of a long one whole lines from its begin and from its middle."""
+    if len(text) <= 2 * _LONG:
+        return text.splitlines()
+    middle = len(text) // 2
+    return [
+        *text[:_LONG].splitlines()[:-1],
+        *text[middle : middle + _LONG].splitlines()[1:-1],
+    ]
 
 
 def _merit(judged: Sequence[str], first: str, mark: str) -> tuple[float, bool]:
