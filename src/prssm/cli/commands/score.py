@@ -50,14 +50,14 @@ def score(
     scored = saved_model.score(settings)
     title = f"{scored.model.name}: free run over {data}"
     print_table(metric_table(scored.metrics, title=title))
-    if scored.residuals is not None:
-        print("\n".join(in_words(scored.residuals)))
+    print("\n".join(in_words(scored.residuals)))
     if out is not None:
         write_json(out, _document(settings, scored))
         print(f"scores: {out}")
 
 
 def _document(settings: SavedModelSettings, scored: "Scored") -> dict[str, Any]:
+    found = scored.residuals
     return {
         "model": str(settings.model),
         "method": scored.model.name,
@@ -67,5 +67,5 @@ def _document(settings: SavedModelSettings, scored: "Scored") -> dict[str, Any]:
         "rows": sum(len(record) for record in scored.records),
         "seed": settings.seed,
         "metrics": scored.metrics,
-        "residuals": scored.residuals.to_dict() if scored.residuals else None,
+        "residuals": None if isinstance(found, str) else found.to_dict(),
     }

@@ -23,7 +23,7 @@ class Scored:
     model: Estimator
     records: list[Record]
     metrics: dict[str, float]
-    residuals: Residuals | None  # one step ahead; None where there are too few rows for it
+    residuals: Residuals | str  # one step ahead, or why there are none
 
 
 def simulate(settings: SavedModelSettings) -> list[Prediction]:
