@@ -19,8 +19,8 @@ hunt: .venv/installed-dev
 	PYTHONPATH=tests $(BIN)/python -W ignore -m hunt all $(HUNT)
 
 lint: .venv/installed-dev
-	$(BIN)/ruff check src tests benchmarks studies
-	$(BIN)/ruff format --check --quiet src tests benchmarks studies
+	$(BIN)/ruff check src tests benchmarks studies examples
+	$(BIN)/ruff format --check --quiet src tests benchmarks studies examples
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 

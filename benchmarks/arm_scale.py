@@ -78,7 +78,7 @@ def fit(rows: int, iterations: int, folder: Path) -> dict:
         "waited_seconds": model.training_.waited,
         "training_seconds": model.training_.seconds,
         "memory_gib": memory,
-        **model.score(unseen),
+        **model.evaluate(unseen),
         **provenance(),
     }
 

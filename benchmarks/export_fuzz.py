@@ -51,11 +51,13 @@ def random_case(seed: int) -> tuple[str, Estimator]:
         "kernel": str(rng.choice(KERNELS, p=[0.7, 0.15, 0.15])),
         "shared_inducing": bool(rng.random() < 0.3),
         "inducing_covariance": str(rng.choice(["full", "diagonal"])),
-        "signal_std": float(10.0 ** rng.uniform(-4, 0)),
+        "signal_std": (signal_std := float(10.0 ** rng.uniform(-4, 0))),
         "lengthscale": float(10.0 ** rng.uniform(-0.5, 1.5)),
         "process_std": float(10.0 ** rng.uniform(-3, -0.5)),
         "z_std": float(10.0 ** rng.uniform(-3, 0)),
     }
+    if options["inducing_covariance"] == "diagonal":  # not whitened: as small as the function is
+        options["z_std"] *= 0.03 * signal_std
     model = random_prssm(**sizes, **options, seed=seed, scale=scale)
     return f"{sizes} {options} scale {scale:.0e}", model
 

@@ -4,12 +4,14 @@ import jax
 import numpy as np
 
 from prssm.data.scaling import Scaler
+from prssm.export.describing import kernel_name
+from prssm.export.profiles import PROFILES
+from prssm.gp.sparse import DiagonalInducing
 from prssm.linear.first_state import InitialState
 from prssm.linear.system import LinearSystem
 from prssm.models.linear_ssm import LinearSSM
-from prssm.models.prssm.calibration import Calibration
+from prssm.models.prssm.config import RESOLVED
 from prssm.models.prssm.estimator import PRSSM
-from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.starts.start import blank_model, stacked
 from prssm.training.log import TrainingLog
 
@@ -24,16 +26,17 @@ def random_prssm(
     rng = np.random.default_rng(seed)
     options = {"horizon": 20, "recognition_window": 3, "recognition_hidden": 4} | options
     model = PRSSM(latent_dim=states, inducing=points, folds=0, iterations=1, **options)
-    model.config_ = model.config
     blank = blank_model(model.config, inputs, outputs)
     mixed = stacked([_shaken(blank, rng) for _ in range(members)])
-    model.mixture_ = Mixture(mixed, model._window, model.config.draws)
-    model.calibration_ = Calibration(rng.uniform(0.8, 2.0, outputs))
-    model.training_ = TrainingLog.nothing()
-    model.level_ = "free"
-    model.held_out_ = {}
-    model.steady_ = True
+    leaves = jax.tree_util.tree_leaves_with_path(mixed)
+    training, curves = TrainingLog.nothing().to_parts()
+    arrays = {f"models{jax.tree_util.keystr(path)}": leaf for path, leaf in leaves}
+    arrays |= {f"training.{name}": curve for name, curve in curves.items()}
+    arrays["calibration"] = rng.uniform(0.8, 2.0, outputs)
+    resolved = {name: getattr(model.config, name) for name in RESOLVED}
+    values = {"training": training, "resolved": resolved, "level": "free", "held_out": {}}
     _describe(model, rng, inputs=inputs, outputs=outputs, scale=scale, stride=stride)
+    model._restore(values, arrays)
     return model
 
 
@@ -64,23 +67,34 @@ def random_linear(states=3, inputs=1, outputs=1, *, seed=0, scale=1.0, stride=1,
 def _shaken(model, rng):
     """The same structure with numbers that make every term matter."""
     leaves, structure = jax.tree.flatten(model)
-    shaken = jax.tree.unflatten(
-        structure, [np.asarray(leaf) + 0.2 * rng.normal(size=np.shape(leaf)) for leaf in leaves]
-    )
+    numbers = [np.asarray(leaf) + 0.2 * rng.normal(size=np.shape(leaf)) for leaf in leaves]
+    shaken = jax.tree.unflatten(structure, numbers)
     mean = shaken.transition.mean
-    if not jax.tree.leaves(mean):
-        return shaken
-    states, din = mean.weight.shape
-    A = rng.normal(size=(states, states))
-    A *= 0.7 / np.abs(np.linalg.eigvals(A)).max()
-    B = rng.normal(size=(states, din - states))
-    return jax.tree.unflatten(
-        structure,
-        [
-            np.concatenate([A, B], axis=1) if leaf is mean.weight else leaf
-            for leaf in jax.tree.leaves(shaken)
-        ],
-    )
+    gp = shaken.transition.gp
+    replaced = {}
+    if isinstance(gp.inducing, DiagonalInducing):
+        replaced[id(gp.inducing.mean)] = _plausible(gp, rng)
+    if jax.tree.leaves(mean):
+        states, din = mean.weight.shape
+        A = rng.normal(size=(states, states))
+        A *= 0.7 / np.abs(np.linalg.eigvals(A)).max()
+        B = rng.normal(size=(states, din - states))
+        replaced[id(mean.weight)] = np.concatenate([A, B], axis=1)
+    leaves = [replaced.get(id(leaf), leaf) for leaf in numbers]
+    return jax.tree.unflatten(structure, leaves)
+
+
+def _plausible(gp, rng):
+    """Means of inducing outputs as a smooth function has them, half as large as the kernel's."""
+    profile = PROFILES[kernel_name(gp.kernel)]
+    drawn = []
+    for d in range(len(gp.inducing.mean)):
+        at = d % len(gp.zeta)
+        zeta = gp.zeta[at] / np.exp(gp.kernel.log_lengthscale[at])
+        apart = np.sum((zeta[:, None] - zeta) ** 2, axis=2)
+        root = np.linalg.cholesky(profile(apart) + 1e-6 * np.eye(len(zeta)))
+        drawn.append(0.5 * np.exp(gp.kernel.log_std[at]) * root @ rng.normal(size=len(zeta)))
+    return np.stack(drawn)
 
 
 def _describe(model, rng, *, inputs, outputs, scale, stride):

@@ -171,7 +171,7 @@ def study(name: str, variant: str, seed: int) -> dict:
         "level": model.level_,
         "held_out": model.held_out_,
         "factor": model.calibration_.factor.tolist(),
-        "score": model.score(unseen),
+        "score": model.evaluate(unseen),
         "linear": linear_score(train, unseen),
         "candidates": [
             {
@@ -189,7 +189,7 @@ def linear_score(train: list, unseen: list) -> dict:
     """What there is to beat."""
     from prssm import LinearSSM
 
-    return LinearSSM().fit(train).score(unseen)
+    return LinearSSM().fit(train).evaluate(unseen)
 
 
 def candidate_error(model, candidate, unseen: list) -> float:

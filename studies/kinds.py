@@ -21,42 +21,11 @@ from typing import Any
 import numpy as np
 from page_sections import with_section
 
+from prssm.data.simulators.excitation import smooth, steps
+from prssm.data.simulators.system import integrate
+
 Signals = tuple[np.ndarray | None, np.ndarray]  # inputs (T, Du), outputs (T, Dy) without noise
 System = Callable[[np.random.Generator, int], Signals]
-
-
-def steps(
-    rng: np.random.Generator, rows: int, hold: int, low: float = -1.0, high: float = 1.0
-) -> np.ndarray:
-    """Levels that change at random times, `hold` rows apart at most."""
-    return np.repeat(rng.uniform(low, high, rows), rng.integers(1, hold + 1, rows))[:rows]
-
-
-def smooth(rng: np.random.Generator, rows: int, corner: float) -> np.ndarray:
-    """Noise of unit deviation up to a corner, in parts of the sampling rate."""
-    from scipy.signal import butter, sosfilt
-
-    noise = sosfilt(butter(4, 2.0 * corner, output="sos"), rng.normal(size=rows + 1000))[1000:]
-    return noise / noise.std()
-
-
-def integrate(
-    slope: Callable, x: np.ndarray, u: np.ndarray, dt: float, finer: int = 4
-) -> np.ndarray:
-    """States (T, Dx) at the rows of inputs that are held between them, by Runge-Kutta of fourth
-    order.
-    """
-    states = [np.asarray(x, float)]
-    for value in u[:-1]:
-        x = states[-1]
-        h = dt / finer
-        for _ in range(finer):
-            a = slope(x, value)
-            b = slope(x + 0.5 * h * a, value)
-            c = slope(x + 0.5 * h * b, value)
-            x = x + h / 6.0 * (a + 2.0 * b + 2.0 * c + slope(x + h * c, value))
-        states.append(x)
-    return np.array(states)
 
 
 def oscillator(rng, rows):
@@ -291,7 +260,7 @@ def study(name: str) -> dict:
         begun = time.perf_counter()
         model.fit(train)
         fitted = time.perf_counter()
-        score = model.score(fresh)
+        score = model.evaluate(fresh)
         record[label] = {
             "error": error_of(model, fresh),
             "inside": score["coverage_2sigma"],

@@ -109,7 +109,7 @@ def study(name: str, dataset: str, options: dict[str, Any], seed: int) -> dict[s
     begun = time.perf_counter()
     why = None
     try:
-        rmse = model.fit(first).score(last)["rmse"]
+        rmse = model.fit(first).evaluate(last)["rmse"]
     except Exception as error:  # whatever goes wrong is this candidate's result
         rmse = np.inf
         why = f"{type(error).__name__}: {error}"

@@ -192,7 +192,7 @@ def study(name: str, variant: str, seed: int = 0) -> dict:
         begun = time.perf_counter()
         model.fit(train)
         took = time.perf_counter() - begun
-        score = model.score(fresh)
+        score = model.evaluate(fresh)
         row[label] = {
             "rmse": score["rmse"],
             "inside": score["coverage_2sigma"],

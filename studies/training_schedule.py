@@ -73,7 +73,7 @@ def study(name: str, schedule: str, restarts: int) -> dict:
             lambda array, member=member: np.asarray(array)[[member]], state["parameters"]
         )
         shell.mixture_ = Mixture(models, shell.warmup, config.draws)
-        scores.append(shell.score(train[cut:]))
+        scores.append(shell.evaluate(train[cut:]))
     means = {
         key: round(float(np.mean([score[key] for score in scores])), 4)
         for key in ("nrmse", "log_likelihood_scaled")

@@ -1,6 +1,7 @@
 """Is the true transition inside its band where data was?
 
-    python studies/true_function.py --docs docs/studies/accuracy.md --figure docs/figures/true-function.png
+    python studies/true_function.py --docs docs/studies/accuracy.md \\
+        --figure docs/figures/true-function.png
 
 The one state is the level h of a vessel with an outlet: h+ = h + 0.3 (u - sqrt(h)), measured with
 noise. With the selector emission the latent state is the (scaled) level itself, so that the learnt
@@ -83,7 +84,7 @@ def study(options: dict, seed: int) -> tuple[dict, object]:
     u = record.u[:, 0]
     mean, std = learnt(model, h, u)
     error = np.abs(mean - transition(h, u))
-    score = model.score(record)
+    score = model.evaluate(record)
     return {
         "inside": np.mean(error < 2.0 * std),
         "error": np.sqrt(np.mean(error**2)),

@@ -25,7 +25,7 @@ for model in (prssm.PRSSM(latent_dim=3), prssm.REVARB(layers=2), prssm.LinearSSM
 run: prssm.Prediction = prssm.PRSSM("paper").fit(logs).simulate(log, seed=1)
 runs: list[prssm.Prediction] = prssm.GPNARX().fit(log).simulate((log, log))
 lower, upper = run.interval(0.9)
-scores: dict[str, float] = prssm.Constant().fit(log).score(logs)
+scores: dict[str, float] = prssm.Constant().fit(log).evaluate(logs)
 try:
     again = prssm.load(prssm.NIGP().fit(log).save("m.prssm"))
     print(again.name, again.simulate(log).mean)

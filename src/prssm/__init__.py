@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from prssm.data.io.files import read
     from prssm.data.record import Record
     from prssm.data.sets import catalogue as datasets
+    from prssm.data.splits import TimeSplit
     from prssm.data.stream.convert import convert
     from prssm.data.stream.stream import Stream
     from prssm.evaluation.search.search import search
+    from prssm.export.casadi.as_casadi import as_casadi
+    from prssm.export.gym.env import env
     from prssm.export.targets import export
     from prssm.foundation.errors import (
         DataError,
@@ -71,12 +74,15 @@ __all__ = [
     "Record",
     "Residuals",
     "Stream",
+    "TimeSplit",
     "TrainingError",
     "TrainingInterrupted",
     "WriteError",
     "__version__",
+    "as_casadi",
     "convert",
     "datasets",
+    "env",
     "export",
     "load",
     "read",
@@ -108,12 +114,15 @@ _HOMES = {
     "Residuals": "prssm.prediction.residuals",
     "SSGPSSM": "prssm.models.ssgpssm.estimator",
     "Stream": "prssm.data.stream.stream",
+    "TimeSplit": "prssm.data.splits",
     "TrainingError": _ERRORS,
     "TrainingInterrupted": _ERRORS,
     "WriteError": _ERRORS,
+    "as_casadi": "prssm.export.casadi.as_casadi",
     "convert": "prssm.data.stream.convert",
     "datasets": "prssm.data.sets.catalogue",
     "export": "prssm.export.targets",
+    "env": "prssm.export.gym.env",
     "load": "prssm.models.files",
     "read": "prssm.data.io.files",
     "search": "prssm.evaluation.search.search",

@@ -11,7 +11,7 @@ import pytest
 import prssm
 from prssm.cli.main import main
 from prssm.cli.outputs import without_nan, write_json
-from prssm.data.io.files import read
+from prssm.data.io.files import read, write_columns
 from prssm.models.constant import Constant
 from prssm.models.estimator import Simulated
 
@@ -36,7 +36,7 @@ def test_fit_trains_on_the_first_fraction_and_scores_the_rest(
     model = prssm.load("model.prssm")
     np.testing.assert_allclose(model.scaler_.y_mean, record.y[:90].mean(axis=0), rtol=1e-12)
     captured = capsys.readouterr()
-    assert f"{model.score(record[90:])['rmse']:.4g}" in captured.out
+    assert f"{model.evaluate(record[90:])['rmse']:.4g}" in captured.out
     assert "model: model.prssm" in captured.out
     assert captured.err == ""
 
@@ -151,6 +151,23 @@ def test_simulate_from_inputs_alone() -> None:
     )
 
 
+def test_a_run_outside_of_the_training_data_is_one_line_on_standard_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["fit", "plain.csv", *CONSTANT, "--quiet"])
+    u = 5.0 * polars.read_csv("inputs.csv")["u"].to_numpy()
+    write_columns("far.csv", {"u": u})
+    capsys.readouterr()
+    assert main(["simulate", "model.prssm", "far.csv", "--out", "p.csv"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == "prediction: p.csv\n"
+    assert captured.err.count("\n") == 1
+    assert captured.err.startswith("prssm: caution: far.csv: ")
+    assert "rows are outside of what the model has seen" in captured.err
+    outside = polars.read_csv("p.csv")["outside_training"].to_numpy()
+    assert (outside[np.abs(u) > 1.0] > 0.0).all()
+
+
 def test_scores_are_json_and_equal_the_library(capsys: pytest.CaptureFixture[str]) -> None:
     main(["fit", "plain.csv", *CONSTANT, "--quiet"])
     assert (
@@ -170,7 +187,7 @@ def test_scores_are_json_and_equal_the_library(capsys: pytest.CaptureFixture[str
         == 0
     )
     document = read_json("new/scores.json")
-    expected = prssm.load("model.prssm").score(read("plain.csv"))
+    expected = prssm.load("model.prssm").evaluate(read("plain.csv"))
     assert document["metrics"] == pytest.approx(expected, rel=1e-12)
     assert (document["model"], document["data"], document["rows"]) == (
         "model.prssm",
@@ -252,7 +269,7 @@ def test_the_demo_goes_the_whole_way(
     assert main(["demo", "--out", "demo.prssm"]) == 0
     assert "drives_sim" in Path("demo-report.html").read_text()
     _, test = prssm.datasets.load("drives_sim")
-    assert f"{prssm.load('demo.prssm').score(test)['rmse']:.4g}" in capsys.readouterr().out
+    assert f"{prssm.load('demo.prssm').evaluate(test)['rmse']:.4g}" in capsys.readouterr().out
 
 
 def test_the_demo_asks_for_options_that_exist() -> None:

@@ -64,7 +64,7 @@ def test_a_sweep_leaves_all_that_was_promised_and_goes_on(
     )
     chosen = json.loads(Path("runs/s/chosen.json").read_text())
     assert chosen["scores"]["constant"]["scores"]["rmse"] == pytest.approx(
-        model.score(log[90:])["rmse"]
+        model.evaluate(log[90:])["rmse"]
     )
     before = Path("runs/s/trials.jsonl").read_bytes()
     assert main(SWEEP) == 0
@@ -87,7 +87,7 @@ def test_a_file_says_the_same_and_no_fit_leaves_the_test_part_alone(
 ) -> None:
     Path("search.toml").write_text(
         'data = "plain.csv"\nmethod = "constant"\nsplit = 0.75\nout = "runs/s"\nno_fit = true\n'
-        "folds = 2\n[over]\nseed = [0, 1]\n"
+        "held_out_folds = 2\n[over]\nseed = [0, 1]\n"
     )
     assert main(["search", "--config", "search.toml"]) == 0
     assert "Test data" not in capsys.readouterr().out
@@ -95,7 +95,10 @@ def test_a_file_says_the_same_and_no_fit_leaves_the_test_part_alone(
     assert not Path("runs/s/best.prssm").exists()
     assert tomllib.loads(Path("runs/s/best.toml").read_text())["options"] == {"seed": 0}
     page = Path("runs/s/report.html").read_text()
-    assert "--split 0.75 --method constant --over seed=0,1 --folds 2 --no-fit --out runs/s" in page
+    assert (
+        "--split 0.75 --method constant --over seed=0,1 --held-out-folds 2 --no-fit --out runs/s"
+        in page
+    )
 
 
 def test_ctrl_c_says_how_to_go_on(
@@ -119,7 +122,10 @@ def test_ctrl_c_says_how_to_go_on(
         (["plain.csv", "--over", "seed=0..1", "--outt", "x"], "Did you mean 'out'"),
         (["plain.csv", "--over", "sead=0..1"], "Did you mean 'seed'"),
         (["--over", "seed=0..1"], "no data"),
-        (["plain.csv", "--over", "seed=0..1", "--folds", "2", "--hold-out", "0.2"], "one of them"),
+        (
+            ["plain.csv", "--over", "seed=0..1", "--held-out-folds", "2", "--hold-out", "0.2"],
+            "one of them",
+        ),
         (["plain.csv", "--over", "seed=0..1", "--workers", "0"], "--workers"),
         (["nothing.csv", "--over", "seed=0..1"], "nothing.csv"),
     ],
@@ -134,7 +140,7 @@ def test_mistakes_are_one_line(
 def test_a_folder_of_another_question_is_refused(refused: Callable[..., str]) -> None:
     assert main([*SWEEP, "--quiet"]) == 0
     assert "holds a search with other held out: the last 30% there, 2 folds here" in refused(
-        *SWEEP, "--folds", "2"
+        *SWEEP, "--held-out-folds", "2"
     )
 
 

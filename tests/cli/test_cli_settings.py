@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prssm.cli.merging import merge, split_names
+from prssm.cli.merging import merge
 from prssm.cli.settings import FitWords, fit_settings
+from prssm.data.io.columns import TextColumns
+from prssm.data.io.records import chosen_names
 from prssm.evaluation.tasks.settings import DataSettings, FitSettings
 from prssm.foundation.errors import OptionError
 
@@ -37,7 +39,7 @@ def test_file_fills_and_command_line_wins(tmp_path: Path) -> None:
         "[options]\nlatent_dim = 3\nlearning-rate = 0.1\n",
     )
     found = settings_of(FitWords(config=path, method="prssm"), **{"latent-dim": "5"})
-    assert found.data == DataSettings(data=("log.csv",), inputs=("a", "b", "c"), dt=2, split=0.5)
+    assert found.data == DataSettings(data=("log.csv",), inputs=("a,b", "c"), dt=2, split=0.5)
     assert (found.method, found.resume, found.out) == ("prssm", True, Path("new/m.prssm"))
     assert found.checkpoint_file == Path("new/m.prssm.checkpoint")
     assert found.options == {"latent_dim": "5", "learning_rate": 0.1}
@@ -78,12 +80,15 @@ def test_a_missing_file_is_named() -> None:
 
 
 @given(
-    st.lists(st.text("abcxyz_0 ", min_size=1).map(str.strip).filter(bool), min_size=1), st.data()
+    st.lists(st.text("abcxyz_0 ", min_size=1).map(str.strip).filter(bool), min_size=1, unique=True),
+    st.data(),
 )
 def test_names_may_be_joined_by_commas_in_any_way(names: list[str], data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.sets(st.integers(1, len(names)))) | {0, len(names)})
     written = [" , ".join(names[a:b]) for a, b in pairwise(cuts)]
-    assert split_names(written) == tuple(names)
+    columns = TextColumns("log.csv", [*names, "other, one"], [], lines=[])
+    assert chosen_names(columns, written, "u") == names
+    assert chosen_names(columns, ["other, one", *written], "u") == ["other, one", *names]
 
 
 @pytest.mark.usefixtures("folder")

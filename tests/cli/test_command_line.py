@@ -1,5 +1,6 @@
 """The front door: help, speed of help, exit codes, one line for an error."""
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
@@ -158,6 +159,12 @@ def test_exit_codes_of_interruptions() -> None:
     assert outcome(TrainingInterrupted("at iteration 3")) == ("at iteration 3", 130)
     assert outcome(KeyboardInterrupt()) == ("interrupted", 130)
     assert outcome(OptionError("wrong")) == ("wrong", 2)
+
+
+def test_a_full_disk_and_too_little_memory_are_no_bugs() -> None:
+    line, code = outcome(OSError(errno.ENOSPC, "No space left on device"))
+    assert (line, code) == ("a file or stream: No space left on device", 2)
+    assert outcome(MemoryError())[1] == 2
 
 
 def test_methods_and_options_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

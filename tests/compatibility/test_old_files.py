@@ -50,6 +50,8 @@ def test_a_model_file_simulates_as_it_did(name, tmp_path):
     assert model.output_names_ == tuple(text["header"]["outputs"])
     record = prssm.Record(expected["u"], expected["y"], 0.1)
     run = model.simulate(record, samples=expected["samples"], seed=1)  # the stored one had seed 0
+    assert run.distance is None  # nobody kept what those models had seen
+    assert run.outside is None
     mean = np.asarray(expected["mean"])
     std = np.asarray(expected["std"])
     if expected["samples"] is None:

@@ -126,10 +126,24 @@ def test_a_saved_model_simulates_the_same(fitted, tmp_path):
     np.testing.assert_array_equal(again.simulate(record).std, fitted.simulate(record).std)
 
 
+def test_a_run_says_how_far_it_is_from_what_was_seen(fitted, tmp_path):
+    record = system(ROWS, seed=1)
+    far = prssm.Record(8.0 * record.u, record.y, 0.1)
+    run = fitted.free_runs([far])[0]
+    assert run.distance.shape == (ROWS,)
+    assert np.isfinite(run.distance).all()
+    seen = system(ROWS).u
+    beyond = (far.u > seen.max()) | (far.u < seen.min())
+    assert run.outside[beyond[:, 0]].all()
+    assert fitted.free_runs([system(ROWS)])[0].outside.mean() < 0.2
+    again = prssm.load(fitted.save(tmp_path / "model.prssm")).free_runs([far])[0]
+    np.testing.assert_array_equal(again.distance, run.distance)
+
+
 def test_score_pools_records_and_simulate_takes_lists(fitted):
     records = [record_of(ROWS, seed=1), record_of(SHORT, seed=2)]
     assert [len(run) for run in fitted.simulate(records)] == [ROWS, SHORT]
-    scores = fitted.score(records)
+    scores = fitted.evaluate(records)
     assert {"rmse", "fit_percent", "log_likelihood", "coverage_95"} <= scores.keys()
     assert all(np.isfinite(value) for value in scores.values())
 
@@ -205,7 +219,7 @@ def test_wrong_columns_are_refused(fitted):
     with pytest.raises(DataError, match="1 inputs, but the model was trained with 2"):
         fitted.simulate(system(ROWS, inputs=1, outputs=2))
     with pytest.raises(DataError, match="3 outputs, but the model was trained with 2"):
-        fitted.score(system(ROWS, inputs=2, outputs=3))
+        fitted.evaluate(system(ROWS, inputs=2, outputs=3))
 
 
 @pytest.mark.parametrize("name", METHODS)

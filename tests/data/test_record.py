@@ -84,8 +84,10 @@ def test_an_absent_output_is_an_empty_column_set():
         (dict(u=None, y=[0, 1], output_names="ab"), "output_names"),
         (dict(u=None, y=[0, 1, 2], time=[0, 1]), "time has 2 rows, expected 3"),
         (dict(u=None, y=[0, 1, 2], time=[0, np.nan, 2]), "time is not a number at row 1"),
-        (dict(u=None, y=np.zeros(5), time=[0, 1, 2, 5, 6]), "from row 2 to 3 it is 3"),
-        (dict(u=None, y=np.zeros(3), time=[3, 2, 1]), "irregular"),
+        (dict(u=None, y=np.zeros(5), time=[0, 1, 2, 5, 6]), "2 rows missing after row 2"),
+        (dict(u=None, y=np.zeros(5), time=[0, 1, 2.4, 3, 4]), "irregular.*from row 1 to row 2"),
+        (dict(u=None, y=np.zeros(3), time=[3, 2, 1]), "time goes back at row 1"),
+        (dict(u=None, y=np.zeros(4), time=[0, 1, 1, 2]), "row 2 has the time of the row before"),
         (
             dict(u=None, y=np.zeros(3), time=[0, 1, 2], dt=2.0),
             "dt is 2 but the time stamps are 1 apart",

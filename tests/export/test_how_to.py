@@ -15,7 +15,13 @@ PAGE = Path(__file__).parents[2] / "docs" / "export.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINES = 20
 # Packages without which a section cannot run, by its heading.
-NEEDS = {"FMU": "fmpy"}
+NEEDS = {
+    "FMU": "fmpy",
+    "CasADi": "casadi",
+    "ONNX": "onnxruntime",
+    "Gymnasium": "gymnasium",
+    "For the control engineer": "control",
+}
 
 
 def sections():

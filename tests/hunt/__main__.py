@@ -68,11 +68,11 @@ def starts(words: argparse.Namespace) -> int:
 
 
 def disk(words: argparse.Namespace) -> int:
-    from hunt.disk import WRITERS, hunt_disk
+    from hunt.disk import TROUBLES, WRITERS, hunt_disk
 
     with tempfile.TemporaryDirectory() as folder:
         violations = hunt_disk(Path(folder))
-    print(f"{len(WRITERS)} writers on a full disk")
+    print(f"{len(WRITERS)} writers, each {', '.join(TROUBLES)}")
     return _told(violations)
 
 

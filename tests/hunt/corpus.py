@@ -112,6 +112,23 @@ def errors_of_a_model_that_are_correlated_by_more_than_one(folder: Path) -> None
 
 
 @case
+def a_huge_number_in_a_model(folder: Path) -> None:
+    """A weight of 1e300 ran to no number at all."""
+    path = folder / "far.prssm"
+    path.write_bytes(samples.models(folder)["old prssm-paper"])
+    header, arrays = storage.read(path, "model")
+    arrays["learnt.models.recognition.log_std_weight"].flat[3] = 1e300
+    storage.write(path, "model", header, arrays)
+    refused(lambda: prssm.load(path), "too large")
+
+
+@case
+def a_linear_model_of_more_states_than_data(folder: Path) -> None:
+    """Took minutes."""
+    refused(lambda: prssm.LinearSSM(order=111).fit(samples.record()), "at most 30 for 60 values")
+
+
+@case
 def strides_names_and_steps_of_a_model(folder: Path) -> None:
     for name, value in (
         ("stride", 0),

@@ -90,38 +90,86 @@ def full_disk(name: str, room: int) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def read_only() -> Iterator[None]:
+    """While inside, no file can be made; the rights of a folder would not stop an administrator."""
+    usual = os.open
+
+    def opened(path: Any, flags: int, *more: Any, **how: Any) -> int:
+        if flags & os.O_CREAT:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return usual(path, flags, *more, **how)
+
+    with mock.patch.object(atomic.os, "open", opened):
+        yield
+
+
+@contextmanager
+def interrupted(point: str) -> Iterator[None]:
+    """While inside, a Ctrl-C comes when a file reaches this point of its way to the disk."""
+    with mock.patch.object(atomic.os, point, side_effect=KeyboardInterrupt):
+        yield
+
+
+TROUBLES: dict[str, Callable[[str], Any]] = {
+    "full": lambda name: full_disk(name, room=20),
+    "read-only": lambda name: read_only(),
+    "stopped before fsync": lambda name: interrupted("fsync"),
+    "stopped before rename": lambda name: interrupted("replace"),
+}
+# appended to, not replaced: a torn line is cut off by the next one
+_APPENDED = {("experiments.jsonl", "read-only"), ("experiments.jsonl", "stopped before rename")}
+
+
 def hunt_disk(folder: Path) -> list[str]:
-    """Every writer on a full disk, with an old file of the same name; what went wrong."""
+    """Every writer in every trouble, with an old file of the same name; what went wrong."""
     violations = []
-    for turn, name in enumerate(WRITERS):
-        base = folder / str(turn)
-        path = base / name
-        path.parent.mkdir(parents=True)
-        write_record(base / "log.csv", samples.record())
-        old = b"" if path.suffix == ".jsonl" else b"what was there before"
-        if name != "index.json":  # with an index, there is nothing to convert
-            path.write_bytes(old)
-        before = {each: each.read_bytes() for each in base.rglob("*") if each.is_file()}
-        violations += [f"{name}: {words}" for words in _wrong(name, path)]
-        # an empty file of results, and its lock, are what a folder of results begins with
-        after = {each for each in base.rglob("*") if each.is_file() and each.stat().st_size}
-        for each, content in before.items():
-            if each.read_bytes() != content:
-                violations.append(f"{name}: {each.name} is not as it was")
-        if after - before.keys():
-            violations.append(f"{name}: left {[each.name for each in after - before.keys()]}")
+    for name in WRITERS:
+        for trouble in TROUBLES:
+            if (name, trouble) in _APPENDED:
+                continue
+            base = folder / f"{name.replace('/', '-')} {trouble}"
+            found = _in_trouble(name, trouble, base)
+            violations += [f"{name}, {trouble}: {words}" for words in found]
     return violations
 
 
-def _wrong(name: str, path: Path) -> list[str]:
-    """What is wrong with the error on a full disk."""
+def _in_trouble(name: str, trouble: str, base: Path) -> list[str]:
+    path = base / name
+    path.parent.mkdir(parents=True)
+    write_record(base / "log.csv", samples.record())
+    if path.name not in ("index.json", "experiments.jsonl"):
+        path.write_bytes(b"what was there before")
+    before = {each: each.read_bytes() for each in base.rglob("*") if each.is_file()}
+    violations = list(_wrong(name, path, trouble))
+    # an empty file of results, and its lock, are what a folder of results begins with
+    after = {each for each in base.rglob("*") if each.is_file() and each.stat().st_size}
+    torn = {path} if path.suffix == ".jsonl" else set()
+    for each, content in before.items():
+        if each.read_bytes() != content:
+            violations.append(f"{each.name} is not as it was")
+    if after - before.keys() - torn:
+        violations.append(f"left {[each.name for each in after - before.keys()]}")
+    return violations
+
+
+def _wrong(name: str, path: Path, trouble: str) -> Iterator[str]:
+    """What is wrong with the error."""
+    expected = {"full": ("disk is full", "No space left"), "read-only": ("Read-only",)}
     try:
-        with full_disk(path.name, room=20):
+        with TROUBLES[trouble](path.name):
             WRITERS[name](path)
+    except KeyboardInterrupt:
+        if trouble in expected:
+            yield "nobody pressed Ctrl-C"
     except WriteError as error:
         words = str(error)
-        named = path.name in words and ("disk is full" in words or "No space left" in words)
-        return [] if named else [f"said {words!r}"]
+        if not any(each in words for each in expected.get(trouble, ())):
+            yield f"said {words!r}"
+        # of the two files of a stream, the first one meets a folder that is read-only
+        if path.name not in words and not (trouble == "read-only" and name == "index.json"):
+            yield f"does not name it: {words!r}"
     except Exception as error:
-        return [f"{type(error).__name__}: {error}"]
-    return ["it was written"]
+        yield f"{type(error).__name__}: {error}"
+    else:
+        yield "it was written"

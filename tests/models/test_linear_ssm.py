@@ -248,7 +248,7 @@ def test_band_covers_at_its_level() -> None:
     noise = 0.5
     count = 1000
     model = fast(order=2).fit(record_of(truth, 2000, noise, seed=1))
-    score = model.score(record_of(truth, count, noise, seed=2))
+    score = model.evaluate(record_of(truth, count, noise, seed=2))
     for level in (0.5, 0.8, 0.95):
         assert abs(score[f"coverage_{round(100 * level)}"] - level) < 3.0 * np.sqrt(
             level * (1 - level) / count
@@ -304,4 +304,4 @@ def test_recordings_reach_the_linear_row(recordings, name: str, bar: float) -> N
     from prssm.data.sets.catalogue import load
 
     train, test = load(name, recordings)
-    assert LinearSSM().fit(train).score(test)["rmse"] < bar
+    assert LinearSSM().fit(train).evaluate(test)["rmse"] < bar

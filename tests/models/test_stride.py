@@ -5,7 +5,6 @@ import pytest
 
 import prssm
 from prssm.data.resample import thinned
-from prssm.foundation.errors import DataError
 from prssm.models.linear_ssm import LinearSSM
 from prssm.models.prssm.stepping.stepper import Stepper
 
@@ -89,7 +88,7 @@ def test_prssm_chooses_it_from_the_data_and_steps_over_as_many_rows():
     # Samples without process noise differ by their first states; their mean is the run from the
     # mean of those.
     np.testing.assert_allclose(np.array(outputs)[50:], run.mean[100::2], atol=0.02 * record.y.std())
-    with pytest.raises(DataError, match="starts from 32 samples, the record has no more than 30"):
+    with pytest.warns(prssm.PrssmWarning, match="30 rows, but the state .* found from 32"):
         model.simulate(record[:30])
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from prssm.evaluation.comparison import Run
+from prssm.prediction.prediction import Prediction
 from prssm.report.fit.notes import notes_about
 from prssm.report.tables import ScoreRow
 from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
@@ -62,3 +63,13 @@ def test_a_failed_run_is_not_called_better_than_a_baseline() -> None:
     assert "prefer it" in texts(
         "warning", {"rmse": float("nan")}, (ScoreRow("constant", {"rmse": 2.0}),)
     )
+
+
+def test_a_test_part_that_left_the_training_data_is_not_called_overfitting() -> None:
+    zero = np.zeros((100, 1))
+    left = Prediction(zero, zero + 1.0, name="log", distance=np.full(100, 0.4))
+    runs = [Run("test data", [left], {"rmse": 3.0}), Run("training data", [], {"rmse": 1.0})]
+    found = [note.text for note in notes_about(runs, (), None, held_out=True)]
+    assert any("Log: 100 of 100 rows are outside" in text for text in found)
+    assert any("3.0 times" in text and "leave what the model has seen" in text for text in found)
+    assert not any("learnt the recording" in text for text in found)

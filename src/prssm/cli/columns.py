@@ -1,11 +1,9 @@
 """Which columns of a file are meant: words that most commands share."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 from cyclopts import Parameter
-
-from prssm.cli.merging import split_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,16 +28,66 @@ class ColumnWords:
             "its own.",
         ),
     ] = None
-    time: Annotated[str | None, Parameter(help="Column of time stamps, checked for gaps.")] = None
+    time: Annotated[
+        str | None, Parameter(help="Column of time stamps: seconds, dates, clock times, ...")
+    ] = None
     dt: Annotated[
         float | None, Parameter(help="Seconds between rows, where there is no time column.")
     ] = None
 
     def chosen(self) -> dict[str, Any]:
-        """The fields of `ColumnSettings`, as keywords."""
-        return {
-            "inputs": split_names(self.inputs),
-            "outputs": split_names(self.outputs),
-            "time": self.time,
-            "dt": self.dt,
-        }
+        """What was said, as keywords of `ColumnSettings`."""
+        values = {name: getattr(self, name) for name in self._names()}
+        told = {name: value for name, value in values.items() if value is not None}
+        return told | {name: tuple(told[name]) for name in ("inputs", "outputs") if name in told}
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        return [field.name for field in fields(ColumnWords)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingWords(ColumnWords):
+    """The columns of a file, and what is done with its time stamps."""
+
+    gaps: Annotated[
+        str | None,
+        Parameter(
+            help="Where rows are missing: error, split (experiments of the parts) or fill (rows "
+            "with missing outputs).",
+            show_default="error",
+        ),
+    ] = None
+    sort: Annotated[
+        bool | None,
+        Parameter(negative="", help="Put the rows in order of time.", show_default=False),
+    ] = None
+    duplicates: Annotated[
+        str | None,
+        Parameter(
+            help="Rows with the same time: error, or keep their mean or the first.",
+            show_default="error",
+        ),
+    ] = None
+    resample: Annotated[
+        str | None,
+        Parameter(
+            help="Put the rows on this step, e.g. 0.5s or 20ms, or auto for the usual one; what is "
+            "too fast for it is filtered out first."
+        ),
+    ] = None
+    time_unit: Annotated[
+        str | None,
+        Parameter(
+            help="What the time column counts, where it does not show: s, ms, us, ns, min, h, "
+            "days, excel, matlab; of dates day-first or month-first."
+        ),
+    ] = None
+    decimal: Annotated[
+        str | None, Parameter(help="Decimal mark of a text file, where it does not show: , or .")
+    ] = None
+    query: Annotated[str | None, Parameter(help="Rows of a data base, in SQL.")] = None
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        return [field.name for field in fields(ReadingWords)]

@@ -14,14 +14,16 @@ from cyclopts import App, CycloptsError
 from prssm.cli import compiled_code
 from prssm.cli.commands.benchmark import benchmark
 from prssm.cli.commands.convert import convert
-from prssm.cli.commands.datasets import datasets
 from prssm.cli.commands.demo import demo
 from prssm.cli.commands.export import export
+from prssm.cli.commands.facts.datasets import datasets
+from prssm.cli.commands.facts.info import info
+from prssm.cli.commands.facts.methods import methods
+from prssm.cli.commands.facts.show import show
 from prssm.cli.commands.filter import filter_
 from prssm.cli.commands.fit import fit
-from prssm.cli.commands.info import info
-from prssm.cli.commands.methods import methods
 from prssm.cli.commands.predict import predict
+from prssm.cli.commands.saved_models import compare, report
 from prssm.cli.commands.score import score
 from prssm.cli.commands.search import search
 from prssm.cli.commands.simulate import simulate
@@ -50,12 +52,15 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 COMMANDS: dict[str, Callable[..., None]] = {
+    "show": show,
     "fit": fit,
     "convert": convert,
     "simulate": simulate,
     "filter": filter_,
     "predict": predict,
     "score": score,
+    "compare": compare,
+    "report": report,
     "export": export,
     "search": search,
     "datasets": datasets,

@@ -79,13 +79,6 @@ def word_names(kind: type[Words]) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(kind))
 
 
-def split_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
-    """['a,b', 'c'] -> ('a', 'b', 'c')."""
-    if names is None:
-        return None
-    return tuple(name.strip() for item in names for name in item.split(",") if name.strip())
-
-
 def listed(value: Any) -> str:
     """A value, or several, as one would write them on the command line."""
     return ",".join(str(item) for item in value) if isinstance(value, list) else str(value)

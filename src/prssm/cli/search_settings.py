@@ -52,7 +52,7 @@ class SearchWords(DataWords):
             show_default=str(SearchSettings.hold_out),
         ),
     ] = None
-    folds: Annotated[
+    held_out_folds: Annotated[
         int | None,
         Parameter(
             help="Instead: cut the training data into so many stretches, each held out once."
@@ -118,6 +118,7 @@ def search_settings(said: Said[SearchWords]) -> SearchSettings:
     return SearchSettings(
         data=data_settings(said),
         over=words.over or (),
+        folds=words.held_out_folds,
         options=said.options,
         out=Path(words.out) if words.out else SearchSettings.out,
         **said.given(
@@ -125,7 +126,6 @@ def search_settings(said: Said[SearchWords]) -> SearchSettings:
             "preset",
             "trials",
             "hold_out",
-            "folds",
             "by",
             "prune",
             "workers",

@@ -3,21 +3,21 @@
 Those that it shares with `prssm search` are here, too.
 """
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from prssm.cli.columns import ColumnWords
+from prssm.cli.columns import ReadingWords
 from prssm.cli.merging import Said, Words, word_names
+from prssm.data.clock.rules import seconds_of
 from prssm.evaluation.tasks.settings import DataSettings, FitSettings, ProcessSettings
 from prssm.foundation.errors import OptionError
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataWords(ColumnWords, Words):
+class DataWords(ReadingWords, Words):
     """What `prssm fit` and `prssm search` are both told: which data, and which method."""
 
     test: Annotated[str | None, Parameter(help="A file that is scored and not trained on.")] = None
@@ -134,17 +134,9 @@ def fit_settings(said: Said[FitWords]) -> FitSettings:
     )
 
 
-_UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
-
-
 def seconds(word: str | None) -> float | None:
     """What `--budget` says: '90', '90s', '1.5min' or '1h'."""
-    if word is None:
-        return None
-    parts = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*", word)
-    if parts is None or parts[2] not in _UNITS or float(parts[1]) <= 0.0:
-        raise OptionError(f"--budget: expected a time such as 60s, 5min or 1h, got {word!r}")
-    return float(parts[1]) * _UNITS[parts[2]]
+    return None if word is None else seconds_of(word, "--budget")
 
 
 def device_count(word: str | None) -> int | str | None:

@@ -6,7 +6,7 @@ Parse errors in one line, notes on standard error, the progress bar or none.
 import difflib
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -66,6 +66,13 @@ def unwarned() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrssmWarning)
         yield
+
+
+def phases(quiet: bool) -> Callable[[str], None]:
+    """Names what goes on, on a terminal; in a log it would only be noise."""
+    if wants_progress(quiet):
+        return note
+    return lambda text: None
 
 
 def wants_progress(quiet: bool) -> bool:

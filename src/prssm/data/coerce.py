@@ -3,13 +3,17 @@
 Records, arrays, data frames and lists of them are taken.
 """
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from prssm.data.frames import from_frame, is_frame, with_outputs
 from prssm.data.record import Record
-from prssm.foundation.errors import DataError, did_you_mean
+from prssm.foundation.errors import DataError
+
+LEAST_TRAINING_ROWS = 8
 
 LARGEST = 1e100
 
@@ -24,16 +28,25 @@ def as_records(
 ) -> list[Record]:
     """A list of Records from whatever a user brings.
 
-    That is a Record, `(u, y)` arrays, a data frame with named columns, or a list of any of these.
+    That is a Record, `(u, y)` arrays, a data frame with named columns, the path of a file, or a
+    list of any of these. Inputs and outputs may be a frame and a series beside it.
     """
-    if _is_whole(data) and y is not None:
+    if hasattr(data, "tocsr"):
         raise DataError(
-            f"y: a {type(data).__name__} brings its own outputs, so expected nothing beside it, "
-            f"got a {type(y).__name__}"
+            "data: sparse arrays are not supported; expected all values, e.g. toarray()"
         )
+    if isinstance(data, str | os.PathLike):
+        return _from_path(data, y, inputs=inputs, outputs=outputs, time=time)
     if isinstance(data, Record):
+        if y is not None:
+            raise DataError(
+                "y: a Record brings its own outputs, so expected nothing beside it, got a "
+                f"{type(y).__name__}"
+            )
         return [data]
-    if _is_frame(data):
+    if is_frame(data):
+        if y is not None:
+            return [with_outputs(data, y, inputs=inputs, outputs=outputs, time=time)]
         return [from_frame(data, inputs=inputs, outputs=outputs, time=time)]
     if y is not None:
         return _from_arrays(data, y)
@@ -49,8 +62,8 @@ def as_records(
         ]
         return [_numbered(record, i) for i, record in enumerate(records)]
     raise DataError(
-        "data: expected a Record, (u, y) arrays, a data frame or a list of these, got "
-        f"{type(data).__name__}"
+        "data: expected a Record, (u, y) arrays, a data frame, the path of a file or a list of "
+        f"these, got {type(data).__name__}"
     )
 
 
@@ -68,38 +81,9 @@ def is_collection(data: Any, y: Any = None) -> bool:
     return isinstance(data, list | tuple)
 
 
-def from_frame(
-    frame: Any,
-    *,
-    inputs: Sequence[str] | None,
-    outputs: Sequence[str] | None,
-    time: str | None = None,
-    name: str = "frame",
-) -> Record:
-    """A Record from the named columns of any data frame (pandas, polars, pyarrow, ...).
-
-    Missing outputs become NaN.
-    """
-    import narwhals as nw
-
-    columns = nw.from_native(frame, eager_only=True)
-    if outputs is None and inputs is None:
-        raise DataError(
-            f"{name}: say which columns are inputs and outputs, e.g. inputs=['u'], outputs=['y'] "
-            f"(on the command line -u u -y y); "
-            f"the columns are {', '.join(columns.columns)}"
-        )
-    u = _numbers(columns, inputs, name) if inputs else None
-    y = _numbers(columns, outputs, name) if outputs else None
-    stamps = _numbers(columns, [time], name)[:, 0] if time else None
-    return Record(
-        u, y, input_names=_listed(inputs), output_names=_listed(outputs), name=name, time=stamps
-    )
-
-
 def _is_whole(data: Any) -> bool:
     """One experiment with inputs and outputs in it."""
-    return isinstance(data, Record) or _is_frame(data)
+    return isinstance(data, Record | str | os.PathLike) or is_frame(data)
 
 
 def _is_pair(data: Any) -> bool:
@@ -111,35 +95,16 @@ def _is_list_of_arrays(y: Any) -> bool:
     return isinstance(y, list | tuple) and len(y) > 0 and np.ndim(y[0]) > 0
 
 
-def _is_frame(data: Any) -> bool:
-    return hasattr(data, "columns") and hasattr(data, "__getitem__")
+def _from_path(path: str | os.PathLike[str], y: Any, **columns: Any) -> list[Record]:
+    from prssm.data.io.files import read_records
+    from prssm.data.io.records import Choice
 
-
-def _listed(names: Sequence[str] | None) -> list[str]:
-    return [names] if isinstance(names, str) else list(names or ())
-
-
-def _numbers(columns: Any, names: Sequence[str], where: str) -> np.ndarray:
-    return np.stack([_column(columns, name, where) for name in _listed(names)], axis=1)
-
-
-def _column(columns: Any, name: str, where: str) -> np.ndarray:
-    if name not in columns.columns:
-        raise DataError(f"{where}: no column {name!r}.{did_you_mean(name, columns.columns)}")
-    series = columns[name]
-    if str(series.dtype).startswith("Datetime"):
-        values = series.to_numpy().astype("datetime64[ns]").astype(np.int64)
-        return (values - values[0]) * 1e-9
-    values = series.to_list()
-    numbers = np.empty(len(values))
-    for row, value in enumerate(values):
-        try:
-            numbers[row] = np.nan if value is None or value == "" else float(value)
-        except (TypeError, ValueError):
-            raise DataError(
-                f"{where}: column {name!r}, row {row}: expected a number, got {value!r}"
-            ) from None
-    return numbers
+    if y is not None:
+        raise DataError(
+            f"y: the file {path} brings its own outputs, so expected nothing beside it, got a "
+            f"{type(y).__name__}"
+        )
+    return read_records(path, Choice(**columns))
 
 
 def _from_arrays(u: Any, y: Any) -> list[Record]:
@@ -156,14 +121,7 @@ def _from_arrays(u: Any, y: Any) -> list[Record]:
 def _numbered(record: Record, index: int) -> Record:
     if record.name not in ("record", "frame"):
         return record
-    return Record(
-        record.u,
-        record.y if record.output_dim else None,
-        record.dt,
-        input_names=record.input_names,
-        output_names=record.output_names,
-        name=f"record {index}",
-    )
+    return record.renamed(f"record {index}")
 
 
 def check_alike(records: list[Record]) -> None:
@@ -204,7 +162,7 @@ def check_magnitude(record: Record) -> None:
 
 
 def check_training(records: list[Record]) -> None:
-    """What only training needs: outputs that are there and that move, inputs that move."""
+    """What only training needs: enough rows, and inputs and outputs that move."""
     check_alike(records)
     if records[0].output_dim == 0:
         raise DataError(
@@ -212,6 +170,12 @@ def check_training(records: list[Record]) -> None:
         )
     _check_moving(np.concatenate([r.u for r in records]), records[0].input_names, "input")
     _check_moving(np.concatenate([r.y for r in records]), records[0].output_names, "output")
+    rows = sum(map(len, records))
+    if rows < LEAST_TRAINING_ROWS:
+        raise DataError(
+            f"{records[0].name}: {rows} rows are too few to learn from; expected at least "
+            f"{LEAST_TRAINING_ROWS}, better some hundred"
+        )
 
 
 def _check_moving(values: np.ndarray, names: tuple[str, ...], word: str) -> None:

@@ -1,16 +1,20 @@
 """Record: one experiment, checked at the door. A list of Records is a data set."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from prssm.data.clock.repair import Rows, mended
+from prssm.data.clock.rules import TimeRules
+from prssm.data.clock.stamps import Stamps
 from prssm.foundation.errors import DataError
 
 LONGEST_STEP = 1e100  # seconds
-TIME_TOLERANCE = 0.01  # a step may differ from the median step by this fraction
+TIME_TOLERANCE = 0.01  # two sampling times that differ by less than this fraction are the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,8 +22,9 @@ class Record:
     """Inputs `u` (T, Du) and outputs `y` (T, Dy) of one experiment, sampled at a constant rate.
 
     `u=None` is a system without inputs. `y=None` leaves the outputs open (for a simulation from
-    inputs alone). NaN in `y` is a missing measurement; NaN in `u` is an error. `time` may be given
-    instead of `dt` and is checked for gaps.
+    inputs alone). NaN in `y` is a missing measurement; NaN in `u` is an error. `time` (seconds) may
+    be given instead of `dt` and is checked for gaps. `stamps` is the time column as it came, which
+    predictions give back; `units` names the unit of some columns.
     """
 
     u: np.ndarray
@@ -28,6 +33,9 @@ class Record:
     input_names: tuple[str, ...] = ()
     output_names: tuple[str, ...] = ()
     name: str = "record"
+    stamps: Stamps | None = None
+    units: Mapping[str, str] = field(default_factory=dict)
+    library: str = ""  # the package of the data frame that it was, if any
 
     def __init__(
         self,
@@ -39,6 +47,9 @@ class Record:
         output_names: Sequence[str] = (),
         name: str = "record",
         time: ArrayLike | None = None,
+        stamps: Stamps | None = None,
+        units: Mapping[str, str] | None = None,
+        library: str = "",
     ) -> None:
         if u is None and y is None:
             raise DataError(f"{name}: expected inputs u, outputs y or both, got neither")
@@ -60,6 +71,11 @@ class Record:
             _names(output_names, y_checked.shape[1], "y", argument="output_names", record=name),
         )
         set_("dt", _step(dt, time, length, name=name))
+        if stamps is None and time is not None:
+            stamps = Stamps("time", np.asarray(time), _from_first(time))
+        set_("stamps", stamps)
+        set_("units", dict(units or {}))
+        set_("library", library)
         self._check()
 
     def _check(self) -> None:
@@ -97,14 +113,11 @@ class Record:
         """The rows of a slice, as a Record with the same names."""
         if not isinstance(rows, slice):
             raise TypeError("a Record is cut by slices, e.g. record[:100]")
-        dt = None if self.dt is None else self.dt * abs(rows.step or 1)
-        return Record(
-            self.u[rows],
-            self.y[rows],
-            dt,
-            input_names=self.input_names,
-            output_names=self.output_names,
-            name=self.name,
+        return self.changed(
+            u=self.u[rows],
+            y=self.y[rows],
+            dt=None if self.dt is None else self.dt * abs(rows.step or 1),
+            stamps=None if self.stamps is None else self.stamps[rows],
         )
 
     def __repr__(self) -> str:
@@ -117,14 +130,22 @@ class Record:
 
     def renamed(self, name: str) -> "Record":
         """The same record under another name."""
-        return Record(
-            self.u,
-            self.y,
-            self.dt,
-            input_names=self.input_names,
-            output_names=self.output_names,
-            name=name,
-        )
+        return self.changed(name=name)
+
+    def changed(self, **parts: Any) -> "Record":
+        """The same record with some parts replaced, by the names of the constructor."""
+        kept = {
+            "u": self.u,
+            "y": self.y,
+            "dt": self.dt,
+            "input_names": self.input_names,
+            "output_names": self.output_names,
+            "name": self.name,
+            "stamps": self.stamps,
+            "units": self.units,
+            "library": self.library,
+        }
+        return Record(**(kept | parts))
 
     def outputs_filled(self) -> np.ndarray:
         """Outputs with gaps bridged linearly, ends held.
@@ -146,7 +167,8 @@ class Record:
 def _columns(values: ArrayLike, label: str, name: str) -> np.ndarray:
     if isinstance(values, np.ma.MaskedArray):  # what is masked was not measured
         values = np.ma.filled(values.astype(np.float64), np.nan)
-    if np.iscomplexobj(values):
+    plain = isinstance(values, np.ndarray | list | tuple)
+    if np.iscomplexobj(values if plain else np.asarray(values)):
         raise DataError(f"{name}: {label} holds complex numbers; expected real ones")
     try:
         array = np.array(values, dtype=np.float64)
@@ -197,19 +219,14 @@ def _step_of(time: ArrayLike, dt: float | None, length: int, name: str) -> float
         raise DataError(
             f"{name}: time is not a number at row {np.flatnonzero(~np.isfinite(stamps))[0]}"
         )
-    steps = np.diff(stamps)
-    step = float(np.median(steps)) if len(steps) else 1.0
-    uneven = (
-        np.flatnonzero(np.abs(steps - step) > TIME_TOLERANCE * abs(step))
-        if step > 0
-        else np.arange(len(steps))
-    )
-    if step <= 0 or len(uneven):
-        row = int(uneven[0]) if len(uneven) else 0
-        raise DataError(
-            f"{name}: time stamps are irregular: the usual step is {step:.6g}, "
-            f"from row {row} to {row + 1} it is {steps[row]:.6g}; resample to a constant rate first"
-        )
+    nothing = np.zeros((length, 0))
+    rows = Rows(Stamps("time", stamps, stamps - stamps[0]), nothing, nothing)
+    step = mended(rows, TimeRules(), name, place=lambda row: f"row {row}")[0].dt or 1.0
     if dt is not None and abs(dt - step) > TIME_TOLERANCE * step:
         raise DataError(f"{name}: dt is {dt:.6g} but the time stamps are {step:.6g} apart")
     return step
+
+
+def _from_first(time: ArrayLike) -> np.ndarray:
+    seconds = np.asarray(time, dtype=np.float64)
+    return seconds - seconds[0]

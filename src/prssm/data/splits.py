@@ -8,12 +8,14 @@ Every function is pure. A plan of what to hold out is a list of `Stretch`es; `sp
 A new rule for what to hold out is one more function here that returns stretches.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from prssm.data.record import Record
+from prssm.foundation.errors import DataError, OptionError
 
 LEAST_ROWS = 16  # of a stretch that is worth predicting
 _LEAST_RECORD = 2  # rows of a Record
@@ -113,3 +115,42 @@ def without(record: Record, stretches: Sequence[Stretch]) -> list[Record]:
 
 def _whole(records: Sequence[Record], index: int) -> Stretch:
     return Stretch(index, 0, len(records[index]))
+
+
+class TimeSplit:
+    """A splitter for scikit-learn's tools: train on what was before, score what comes after.
+
+        cross_val_score(prssm.LinearSSM(), X, y, cv=prssm.TimeSplit(4))
+
+    Rows are cut into `n_splits` + 1 stretches; each but the first is scored once, by a model of all
+    rows before it. Rows are never shuffled or glued. Of a list of Records, whole ones are taken.
+    """
+
+    def __init__(self, n_splits: int = 4) -> None:
+        if not isinstance(n_splits, int) or n_splits < 1:
+            raise OptionError(f"n_splits: expected a whole number from 1 on, got {n_splits!r}")
+        self.n_splits = n_splits
+
+    def __repr__(self) -> str:
+        return f"TimeSplit({self.n_splits})"
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """How many splits there are."""
+        return self.n_splits
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Row numbers (or numbers of Records) that train and that are scored, for each split."""
+        count = len(X)
+        several = isinstance(X, list | tuple) and isinstance(X[0], Record)
+        least = 1 if several else LEAST_ROWS
+        if count < (self.n_splits + 1) * least:
+            word = "records" if several else "rows"
+            raise DataError(
+                f"TimeSplit: {count} {word} are too few for {self.n_splits} splits; expected at "
+                f"least {(self.n_splits + 1) * least}"
+            )
+        edges = np.linspace(0, count, self.n_splits + 2).astype(int)
+        for begin, end in pairwise(edges[1:]):
+            yield np.arange(begin), np.arange(begin, end)

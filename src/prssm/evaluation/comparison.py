@@ -5,13 +5,13 @@ from here, so that another one is one more name in `BASELINES`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from prssm.data.record import Record
 from prssm.foundation.errors import DataError, PrssmError
 from prssm.models.estimator import Estimator
 from prssm.models.registry import method
-from prssm.prediction.metrics import evaluate
+from prssm.prediction.metrics import evaluate, evaluate_each
 from prssm.prediction.prediction import Prediction
 from prssm.prediction.residuals import Residuals
 
@@ -20,20 +20,25 @@ BASELINES = ("constant", "linear")
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """Scores of one method; where it failed, `scores` is empty and `note` says why."""
+    """Scores of one method, and its runs where they are shown.
+
+    Where it failed, `scores` is empty and `note` says why.
+    """
 
     label: str
     scores: Mapping[str, float]
     note: str = ""
+    predictions: Sequence[Prediction] = ()
 
 
 @dataclass(frozen=True)
 class Run:
-    """Free runs over the records of one part of the data, and their pooled scores."""
+    """Free runs over the records of one part of the data, their pooled scores and each output's."""
 
     label: str
     predictions: list[Prediction]
     scores: dict[str, float]
+    each: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -47,8 +52,8 @@ class Comparison:
 
 def compare(model: Estimator, train: list[Record], test: list[Record]) -> Comparison:
     """Runs the model over test and training data, and the plain models over the first of these."""
-    runs = [_run(model, "test data", test)] if test else []
-    runs.append(_run(model, "training data", train))
+    runs = [run_over(model, "test data", test)] if test else []
+    runs.append(run_over(model, "training data", train))
     scored = test or train
     baselines = baseline_rows(model.name, train, scored)
     return Comparison(runs, baselines, [*baselines, ScoreRow(model.name, runs[0].scores)])
@@ -67,14 +72,20 @@ def residuals_of(model: Estimator, records: Sequence[Record]) -> Residuals | str
         return str(error)
 
 
-def _run(model: Estimator, label: str, records: list[Record]) -> Run:
+def run_over(model: Estimator, label: str, records: list[Record]) -> Run:
+    """Free runs of a fitted model over some records, with their scores."""
     predictions = model.simulate(records)
-    return Run(label, predictions, evaluate(predictions, model.scaler_.y_std))
+    y_std = model.scaler_.y_std
+    each = evaluate_each(predictions, y_std)
+    return Run(label, predictions, evaluate(predictions, y_std), each)
 
 
 def _baseline(name: str, train: list[Record], scored: list[Record]) -> ScoreRow:
     """A plain model that cannot be fitted is a row that says why: it must not spoil the others."""
     try:
-        return ScoreRow(name, method(name)().fit(train).score(scored))
+        model = method(name)().fit(train)
+        predictions = model.simulate(scored)
+        scores = evaluate(predictions, model.scaler_.y_std)
+        return ScoreRow(name, scores, predictions=predictions)
     except PrssmError as error:
         return ScoreRow(name, {}, f"failed: {error}")

@@ -13,6 +13,7 @@ from scipy.linalg import solve_triangular
 from prssm.dynamics.transition import LinearMean
 from prssm.export.description import Column, Description, FilterNoise, Member, Recognition
 from prssm.export.filter_noise import filter_noises
+from prssm.export.linear_member import linear_member
 from prssm.export.names import identifiers
 from prssm.export.profiles import PROFILES
 from prssm.foundation.errors import OptionError
@@ -101,60 +102,16 @@ def _of_prssm(model: PRSSM) -> Description:
 
 
 def _of_linear(model: LinearSSM) -> Description:
-    """One member without inducing points; what is unknown is the first state alone."""
-    system = model.system_
-    start = model.start_
-    window = model.config.warmup
-    order = system.order
     inputs, outputs = _columns_of(model)
-    din = order + len(inputs)
-    weight, bias, factor = start.affine(system, window)
-    # The process noise of a filter is in proportion to how the states have moved in training.
-    (noise,) = filter_noises(
-        start.error_std[None],
-        start.correlation[None],
-        process=np.zeros((1, order, order)),
-        moved=(start.factor @ start.factor.T)[None],
-        factors=getattr(model, "noises_", None),
-    )
-    recognition = Recognition(
-        hidden_weight=np.zeros((0, weight.shape[1])),
-        hidden_bias=np.zeros(0),
-        mean_weight=np.zeros((order, 0)),
-        direct=weight,
-        direct_bias=bias,
-        log_std_weight=np.zeros((order, 0)),
-        log_std_bias=np.zeros(order),
-        factor=factor,
-    )
-    member = Member(
-        zeta=np.zeros((1, 0, din)),
-        lengthscale=np.ones((1, din)),
-        signal_var=np.zeros(1),
-        white=np.zeros((1, 0, 0)),
-        v_mean=np.zeros((order, 0)),
-        v_factor=np.zeros((order, 0, 0)),
-        mean_weight=np.concatenate([system.A, system.B], axis=1),
-        mean_bias=np.zeros(order),
-        process_std=np.zeros(order),
-        emission_weight=np.concatenate([system.C, system.D], axis=1),
-        emission_bias=system.offset,
-        output_std=start.error_std,
-        output_correlation=start.correlation,
-        prior_mean=start.mean,
-        prior_factor=start.factor,
-        recognition=recognition if window else None,
-        filter=noise,
-    )
     return Description(
         method=model.name,
         kernel="squared-exponential",
         draws="trajectory",
-        members=(member,),
+        members=(linear_member(model),),
         inputs=inputs,
         outputs=outputs,
         band_factor=np.ones(len(outputs)),
-        window=window,
+        window=model.config.warmup,
         stride=model.stride_,
         dt=model.dt_,
     )

@@ -70,9 +70,7 @@ def fixed(description: Description, samples: int, seed: int = 0) -> Draws:
 
 
 def of_simulate(description: Description, rows: int, samples: int, seed: int) -> Draws:
-    """The numbers that `simulate(..., samples, seed)` of a PRSSM draws for a run of so many
-    steps.
-    """
+    """The numbers that `simulate(..., samples, seed)` of a PRSSM draws over so many rows."""
     members = len(description.members)
     share = -(-samples // members)
     states = description.states
@@ -109,8 +107,9 @@ def hashed(counter: np.ndarray) -> np.ndarray:
 
 
 def _step_noise(rng: np.random.Generator, rows: int, shape: tuple[int, int]) -> np.ndarray:
-    """(T, Dx, S), block by block as a free run draws: a block repeats the last state of the one
-    before it, whose numbers come anew.
+    """(T, Dx, S), block by block as a free run draws.
+
+    A block repeats the last state of the one before it, whose numbers come anew.
     """
     noise = np.zeros((rows, *shape))
     begin = 0

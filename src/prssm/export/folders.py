@@ -15,10 +15,10 @@ def checked_folder(out: Path) -> Path:
     return out
 
 
-def write_folder(out: Path, files: Mapping[str, str]) -> Path:
+def write_folder(out: Path, files: Mapping[str, str | bytes]) -> Path:
     """Write the files into the folder `out`; files of other names there stay as they are."""
     checked_folder(out).mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
+    for name, content in files.items():
         with replacing(out / name) as stream:
-            stream.write(text.encode())
+            stream.write(content if isinstance(content, bytes) else content.encode())
     return out

@@ -46,6 +46,8 @@ TARGETS = {
     "c": Target("prssm.export.c99.target:write", "a folder with C99 code", "-c"),
     "fmu2": Target("prssm.export.fmu.target:write_fmi2", "an FMU, FMI 2.0 co-simulation", ".fmu"),
     "fmu3": Target("prssm.export.fmu.target:write_fmi3", "an FMU, FMI 3.0 co-simulation", ".fmu"),
+    "casadi": Target("prssm.export.casadi.target:write", "a file of CasADi functions", ".casadi"),
+    "onnx": Target("prssm.export.onnx.target:write", "a folder with ONNX graphs", "-onnx"),
 }
 
 

@@ -71,8 +71,9 @@ def remove_unfinished() -> None:
 
 
 def _begun(target: Path) -> tuple[Path, int]:
-    """A new file beside the target, locked as long as it is open, with the rights that the user's
-    umask leaves.
+    """A new file beside the target, locked as long as it is open.
+
+    It has the rights that the user's umask leaves.
     """
     while True:
         part = target.with_name(f".{target.name}.{secrets.token_hex(4)}{_PART}")

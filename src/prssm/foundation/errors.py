@@ -4,6 +4,8 @@ What was expected, what came, where; and the one kind of warning.
 """
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable
 
 LONGEST = 300  # characters of a message, whatever a file has put into it
@@ -78,10 +80,20 @@ class PrssmWarning(UserWarning):
     """
 
 
+def warn(text: str) -> None:
+    """Warn the user in one line, as if the line outside this package that called it did."""
+    frame = sys._getframe(1)
+    level = 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("prssm."):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(text, PrssmWarning, stacklevel=level)
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """' Did you mean 'x'?' for the closest known word, else the list of what is known."""
     known = list(known)
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(str(word), known, n=1, cutoff=0.6)
     if close:
         return f" Did you mean {close[0]!r}?"
     return f" Known: {listed(known, most=40)}."

@@ -44,6 +44,12 @@ class Constant(Estimator):
         shape = (len(u), len(self.mean_))
         return Simulated(np.broadcast_to(self.mean_, shape), np.broadcast_to(self.std_, shape))
 
+    def _path(self, run: Simulated) -> np.ndarray:
+        return np.zeros((len(run.mean), 0))
+
+    def _visited(self, records: list[Record]) -> list[np.ndarray]:
+        return [np.zeros((len(record), 0)) for record in records]
+
     def _state_space(self) -> StateSpace:
         """A system without a state, whose sensors see the mean and much noise."""
         outputs = len(self.mean_)

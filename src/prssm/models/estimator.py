@@ -7,6 +7,7 @@ A method provides `Config`, `PRESETS`, `warmup`, `_fit`, `_simulate`, `_state_sp
 the warm-up, scores, files) happens here once; what takes measurements in, in `state_estimation`.
 """
 
+import dataclasses
 import inspect
 import os
 import time as clock
@@ -18,16 +19,22 @@ from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
-from prssm.data.coerce import as_records, check_alike, check_training, is_collection
+from prssm.data.coerce import is_collection
+from prssm.data.domain import Domain
 from prssm.data.record import Record
 from prssm.data.resample import at_all_rows, checked_stride, chosen_stride, thinned, thinned_inputs
 from prssm.data.scaling import Scaler
 from prssm.data.stream.stream import Stream
-from prssm.foundation.errors import DataError, NotFittedError, OptionError, did_you_mean
+from prssm.foundation.errors import OptionError, did_you_mean, warn
 from prssm.foundation.options import Options
 from prssm.foundation.precision import double_precision
+from prssm.models.checks import cautions_about, records_for, training_records
+from prssm.models.functions.in_jax import InJax
+from prssm.models.manners import SklearnManners
 from prssm.models.state_estimation import StateEstimation
-from prssm.prediction.metrics import evaluate
+from prssm.models.whereabouts import Whereabouts
+from prssm.prediction.cautions import about_seen
+from prssm.prediction.metrics import evaluate, r_squared
 from prssm.prediction.prediction import Prediction
 from prssm.training.distributed.store import leads
 from prssm.training.log import TrainingLog
@@ -84,11 +91,19 @@ class _SignatureFromConfig(ABCMeta):
         options = (
             inspect.signature(cls.Config).parameters.values() if hasattr(cls, "Config") else ()
         )
-        parameters += [option.replace(kind=kind.KEYWORD_ONLY) for option in options]
+        usual = getattr(cls, "PRESETS", {}).get("default")
+        parameters += [
+            option.replace(
+                kind=kind.KEYWORD_ONLY, default=getattr(usual, option.name, option.default)
+            )
+            for option in options
+        ]
         return inspect.Signature(parameters)
 
 
-class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
+class Estimator(
+    SklearnManners, StateEstimation, Whereabouts, InJax, metaclass=_SignatureFromConfig
+):
     """Base of all methods, with scikit-learn's manners.
 
     `fit` returns self, what it has learnt ends in `_`.
@@ -99,10 +114,25 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
     PRESETS: ClassVar[Mapping[str, Options]]
     many_devices: ClassVar[bool] = False  # whether training can be split between devices
     stride_: int = 1  # rows of a recording that one step of the model takes
+    domain_: Domain = Domain()  # what the training data covered
     # the training curve, for methods that are trained by iterations
     training_: TrainingLog | None = None
 
     # ---- options ----
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Every option with its meaning and its value in the default preset, for help()."""
+        super().__init_subclass__(**more)
+        if "PRESETS" not in vars(cls):
+            return
+        usual = cls.PRESETS["default"]
+        lines = [
+            f"    {field.name} = {getattr(usual, field.name)!r}: {field.metadata.get('help', '')}"
+            for field in dataclasses.fields(cls.Config)
+        ]
+        cls.__doc__ = "\n".join(
+            [inspect.cleandoc(cls.__doc__ or ""), "", "Options, as in preset 'default':", *lines]
+        )
 
     def __init__(self, preset: str = "default", **options: Any) -> None:
         if preset not in self.PRESETS:
@@ -204,7 +234,7 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
     ) -> Self:
         """Learn the system from data.
 
-        These are a Record, a list of them, `(u, y)` arrays, a data frame with names, or a Stream.
+        These are a Record, `(u, y)` arrays, a data frame, the path of a file, a list, or a Stream.
         `checkpoint` names a file that training keeps up to date; `resume=True` continues from it.
         `devices` splits training between so many devices, or between all of them ('auto').
         `budget` is a number of seconds that the fit should take at most: methods that train by
@@ -218,20 +248,24 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
             session = self._session(progress, checkpoint, resume, devices=devices)
             scaler = data.scaler(normalise)
             self.stride_ = 1
-            session = self._watched(session, deadline, found, scaler=scaler, like=data)
+            session = self._watched(
+                session, deadline, found, scaler=scaler, like=data, domain=data.domain()
+            )
             with double_precision():
                 self._fit_stream(data, scaler, session)
-            self._describe(scaler, data)
+            self._describe(scaler, data, data.domain())
             return self
-        records = as_records(data, y, inputs=inputs, outputs=outputs, time=time)
-        check_training(records)
+        records = training_records(data, y, inputs=inputs, outputs=outputs, time=time)
         session = self._session(progress, checkpoint, resume, devices=devices)
         scaler = Scaler.fit(records, normalise)
-        session = self._watched(session, deadline, found, scaler=scaler, like=records[0])
+        domain = Domain.of(records)
         with double_precision():
             scaled = [scaler.scale(record) for record in records]
+            session = self._watched(
+                session, deadline, found, scaler=scaler, like=records[0], domain=domain, seen=scaled
+            )
             self._fit_scaled(scaled, session)
-        self._describe(scaler, records[0])
+            self._describe(scaler, records[0], domain, seen=scaled)
         return self
 
     def _fit_scaled(self, records: list[Record], session: Session) -> None:
@@ -240,12 +274,23 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
         self.stride_ = wanted or chosen_stride(records)
         self._fit([thinned(record, self.stride_) for record in records], session)
 
-    def _describe(self, scaler: Scaler, like: Record | Stream) -> None:
-        """What a fitted model knows of its data; from here on it can be used."""
+    def _describe(
+        self,
+        scaler: Scaler,
+        like: Record | Stream,
+        domain: Domain,
+        seen: list[Record] | None = None,
+    ) -> None:
+        """What a fitted model knows of its data; from here on it can be used.
+
+        `seen` are the scaled records that it was trained on, with all their rows.
+        """
         self.scaler_ = scaler
         self.input_names_ = like.input_names
         self.output_names_ = like.output_names
         self.dt_ = like.dt
+        self.domain_ = domain
+        self.seen_ = None if seen is None else self._seen(seen)
 
     def _watched(
         self,
@@ -255,11 +300,13 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
         *,
         scaler: Scaler,
         like: Record | Stream,
+        domain: Domain,
+        seen: list[Record] | None = None,
     ) -> Session:
         """The session with the end of its budget, and with who wants to see models on the way."""
 
         def usable(model: Self) -> None:
-            model._describe(scaler, like)
+            model._describe(scaler, like, domain, seen=seen)
             if found is not None and leads():
                 found(model)
 
@@ -277,38 +324,85 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
 
     @overload
     def simulate(
-        self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
+        self,
+        data: Any,
+        y: Any = None,
+        *,
+        samples: int | None = None,
+        seed: int = 0,
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+        time: str | None = None,
     ) -> Any: ...
 
     def simulate(
-        self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
+        self,
+        data: Any,
+        y: Any = None,
+        *,
+        samples: int | None = None,
+        seed: int = 0,
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+        time: str | None = None,
     ) -> Any:
         """Free run over the inputs of `data`, started from its first `warmup` outputs.
 
         Later outputs are never read.
 
-        One experiment gives a Prediction; a list or tuple of experiments, also of one, gives a list
-        of them. Outputs may be NaN or absent; without any, the run starts from the prior over the
-        first state.
+        Data are as in `fit`; columns are those of training where none are named. One experiment
+        gives a Prediction; a list or tuple of experiments, also of one, gives a list of them.
+        Outputs may be NaN or absent; without any, the run starts from the prior over the first
+        state. A `PrssmWarning` says what the run must be distrusted for.
         """
-        self._check_fitted()
-        predictions = [
-            self._simulate_record(record, samples, seed) for record in self._coerced(data, y)
-        ]
-        return predictions if is_collection(data, y) else predictions[0]
+        predictions = self._runs(
+            data, y, samples=samples, seed=seed, inputs=inputs, outputs=outputs, time=time
+        )
+        several = is_collection(data, y) or len(predictions) > 1
+        return predictions if several else predictions[0]
 
-    def score(
-        self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0
+    def free_runs(
+        self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0, **columns: Any
+    ) -> list[Prediction]:
+        """As `simulate`, always a list and without a warning: for programs that read `cautions`."""
+        self._check_fitted()
+        records = records_for(self, data, y, **columns)
+        return [self._simulate_record(record, samples, seed) for record in records]
+
+    def evaluate(
+        self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0, **columns: Any
     ) -> dict[str, float]:
         """Metrics of the free run against what was measured, pooled over records.
 
-        They are the RMSE, the fit, the log-likelihood and the coverage of the band.
+        They are the RMSE, the fit, the log-likelihood and the coverage of the band. Data and
+        columns (`inputs`, `outputs`, `time`) are as in `simulate`.
         """
-        self._check_fitted()
-        predictions = [
-            self._simulate_record(record, samples, seed) for record in self._coerced(data, y)
-        ]
+        predictions = self._runs(data, y, samples=samples, seed=seed, **columns)
         return evaluate(predictions, self.scaler_.y_std)
+
+    def score(self, data: Any, y: Any = None, **columns: Any) -> float:
+        """R2 of the free run, averaged over outputs; `evaluate` gives all metrics.
+
+        1 is perfect, 0 as good as the mean of what was measured.
+        """
+        return r_squared(self._runs(data, y, **columns))
+
+    def _coerced(self, data: Any, y: Any) -> list[Record]:
+        """Data as Records that fit the model; what must be distrusted in them is said."""
+        records = records_for(self, data, y)
+        for text in (text for record in records for text in cautions_about(self, record)):
+            warn(text)
+        return records
+
+    def _runs(
+        self, data: Any, y: Any, *, samples: int | None = None, seed: int = 0, **columns: Any
+    ) -> list[Prediction]:
+        """Free runs over all experiments; what they must be distrusted for is said."""
+        predictions = self.free_runs(data, y, samples=samples, seed=seed, **columns)
+        for prediction in predictions:
+            for text in prediction.cautions:
+                warn(text)
+        return predictions
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fitted model to one file (a zip of JSON and safetensors)."""
@@ -331,54 +425,19 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
             raise OptionError(f"devices: {self.name} trains on one device, got {session.mesh.size}")
         return session
 
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "scaler_"):
-            raise NotFittedError(
-                f"this {type(self).__name__} is not fitted yet: call fit(data) first"
-            )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "scaler_")
-
-    def _coerced(self, data: Any, y: Any) -> list[Record]:
-        if y is None:
-            data = _with_inputs_alone(data)
-        outputs: tuple[str, ...] | None = self.output_names_
-        if hasattr(data, "columns"):  # a frame may hold inputs alone
-            outputs = tuple(name for name in self.output_names_ if name in data.columns) or None
-        records = as_records(data, y, inputs=self.input_names_ or None, outputs=outputs)
-        check_alike(records)
-        for record in records:
-            self._check_columns(record)
-        return records
-
-    def _check_columns(self, record: Record) -> None:
-        expected_u = len(self.input_names_)
-        expected_y = len(self.output_names_)
-        if record.input_dim != expected_u:
-            raise DataError(
-                f"{record.name}: {record.input_dim} inputs, but the model was trained with "
-                f"{expected_u}: "
-                f"{', '.join(self.input_names_) or 'none'}"
-            )
-        if record.output_dim not in (0, expected_y):
-            raise DataError(
-                f"{record.name}: {record.output_dim} outputs, but the model was trained with "
-                f"{expected_y}: "
-                f"{', '.join(self.output_names_)}"
-            )
-
     def _simulate_record(self, record: Record, samples: int | None, seed: int) -> Prediction:
+        cautions = cautions_about(self, record)
         scaled = self.scaler_.scale(record)
         y_start = (
             scaled.y[: self.warmup] if record.output_dim else np.zeros((0, len(self.output_names_)))
         )
         with double_precision():
-            run = self._simulate(
-                thinned_inputs(scaled.u, self.stride_), y_start[:: self.stride_], samples, seed=seed
-            )
+            u = thinned_inputs(scaled.u, self.stride_)
+            run = self._simulate(u, y_start[:: self.stride_], samples, seed=seed)
+            distance = self._distance(run, u)
+            run = run if distance is None else self._widened(run, distance)
         run = run.at_all_rows(self.stride_, len(record)) if self.stride_ > 1 else run
-        return Prediction(
+        prediction = Prediction(
             mean=self.scaler_.outputs(run.mean),
             std=self.scaler_.spreads(run.std),
             samples=None if run.samples is None else self.scaler_.outputs(run.samples),
@@ -391,16 +450,11 @@ class Estimator(StateEstimation, metaclass=_SignatureFromConfig):
             input_names=self.input_names_,
             output_names=self.output_names_,
             name=record.name,
+            distance=self._distance_at_all_rows(distance, scaled.u),
+            inputs_outside=self.domain_.outside(record),
+            stamps=record.stamps,
+            library=record.library,
         )
-
-
-def _with_inputs_alone(data: Any) -> Any:
-    """Arrays without outputs beside them are inputs: one array, or a list of them.
-
-    A tuple of two stays what it is, (u, y).
-    """
-    if isinstance(data, np.ndarray):
-        return Record(data, None)
-    if isinstance(data, list):
-        return [_with_inputs_alone(item) for item in data]
-    return data
+        # One line is enough: the range of the inputs says more than the distance does.
+        far = "" if np.any(prediction.inputs_outside) else about_seen([prediction])
+        return replace(prediction, cautions=(*cautions, *([far] if far else [])))

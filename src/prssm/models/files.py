@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from prssm.data.domain import Domain
 from prssm.data.record import LONGEST_STEP
 from prssm.data.scaling import Scaler
 from prssm.foundation import storage
@@ -14,12 +15,21 @@ from prssm.foundation.precision import double_precision
 from prssm.models.estimator import Estimator
 from prssm.models.registry import METHODS, method
 from prssm.models.stored_arrays import Shape, check, check_numbers, whole_number
+from prssm.prediction.seen import Seen
 
 _SCALER: dict[str, Shape] = {
     "u_mean": ("u",),
     "u_std": ("u",),
     "y_mean": ("y",),
     "y_std": ("y",),
+}
+_SEEN: dict[str, Shape] = {
+    "points": ("points", "axes"),
+    "centre": ("columns",),
+    "axes": ("columns", "axes"),
+    "limit": (),
+    "input_range": (2, "u"),
+    "output_range": (2, "y"),
 }
 _MOST_ROWS = 1_000_000  # that one step of a model may take
 
@@ -34,12 +44,14 @@ def save_model(model: Estimator, path: str | os.PathLike[str]) -> Path:
         "outputs": list(model.output_names_),
         "dt": model.dt_,
         "stride": model.stride_,
+        "domain": model.domain_.to_dict(),
         "learnt": values,
     }
-    scaler = {f"scaler.{name}": array for name, array in model.scaler_.to_arrays().items()}
-    return storage.write(
-        path, "model", header, scaler | {f"learnt.{name}": array for name, array in arrays.items()}
-    )
+    parts = {"scaler": model.scaler_.to_arrays(), "learnt": arrays}
+    if model.seen_ is not None:
+        parts["seen"] = model.seen_.to_arrays()
+    named = {f"{part}.{name}": array for part in parts for name, array in parts[part].items()}
+    return storage.write(path, "model", header, named)
 
 
 def load(path: str | os.PathLike[str], **options: Any) -> Estimator:
@@ -71,12 +83,17 @@ def _restored(
     model.output_names_ = tuple(header["outputs"])
     model.dt_ = header["dt"]
     model.stride_ = header.get("stride", 1)
+    model.domain_ = Domain.from_dict(header.get("domain") or {})
     check_numbers(arrays, but="learnt.training.")
     scaler = _under("scaler.", arrays)
     check(scaler, _SCALER, u=len(model.input_names_), y=len(model.output_names_))
     model.scaler_ = Scaler.from_arrays(scaler)
     if not all((std > 0.0).all() for std in (model.scaler_.u_std, model.scaler_.y_std)):
         raise ModelFileError("a deviation of the training data is not above 0")
+    seen = _under("seen.", arrays)
+    if seen:
+        check(seen, _SEEN, u=len(model.input_names_), y=len(model.output_names_))
+    model.seen_ = Seen.from_arrays(seen)
     with double_precision():
         model._restore(header["learnt"], _under("learnt.", arrays))
     return model

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from prssm.data.record import Record
-from prssm.foundation.errors import ModelFileError, TrainingError
+from prssm.foundation.errors import ModelFileError, OptionError, TrainingError
 from prssm.foundation.options import Options, option
 from prssm.inference.noise_search import Likelihood, NoiseFactors, log_likelihoods, most_likely
 from prssm.inference.spaces.linear_space import LinearSpace, Noises
@@ -20,6 +20,8 @@ from prssm.linear.order import Judged, best, judge_orders, largest_order, parame
 from prssm.linear.output_error import identify, measured
 from prssm.linear.system import MAX_RADIUS, LinearSystem
 from prssm.models.estimator import Estimator, Simulated
+from prssm.models.functions.jax_model import JaxModel, Parameters, Scaling
+from prssm.models.functions.linear import LinearParameters, LinearParts, linear_draws
 from prssm.models.stored_arrays import Shape, check
 from prssm.training.session import Session
 
@@ -152,6 +154,7 @@ class LinearSSM(Estimator):
         There are none of these where the data are too short to hold some out.
         """
         options = self.config
+        _check_order(options.order or 1, records)
         orders = (
             [options.order]
             if options.order
@@ -195,6 +198,30 @@ class LinearSSM(Estimator):
         drawn = None if samples is None else mean + self._draw(spread, samples, seed)
         return Simulated(
             mean, std, drawn, state_mean=states, state_std=self._state_std(factor, len(u))
+        )
+
+    def _path(self, run: Simulated) -> np.ndarray:
+        assert run.state_mean is not None
+        return run.state_mean
+
+    def _visited(self, records: list[Record]) -> list[np.ndarray]:
+        warmup = self.config.warmup
+        starts = [self.start_.estimate(self.system_, r.u, r.y[:warmup])[0] for r in records]
+        pairs = zip(starts, records, strict=True)
+        return [self.system_.simulate(x0, record.u)[1] for x0, record in pairs]
+
+    def _jax_model(self, samples: int, seed: int) -> JaxModel:
+        parameters = LinearParameters.of(self.system_, self.start_, self.config.warmup)
+        no_calibration = np.ones(len(self.output_names_))
+        return JaxModel(
+            LinearParts(),
+            Parameters(parameters, Scaling.of(self.scaler_), no_calibration),
+            linear_draws(self.order_, samples),
+            window=self.config.warmup,
+            stride=self.stride_,
+            input_names=self.input_names_,
+            output_names=self.output_names_,
+            dt=self.dt_,
         )
 
     def _state_std(self, factor: np.ndarray, length: int) -> np.ndarray:
@@ -241,6 +268,14 @@ class LinearSSM(Estimator):
         self._set(system, start)
         if "noises" in values:  # files of earlier versions have none
             self.noises_ = NoiseFactors(**values["noises"])
+
+
+def _check_order(order: int, records: Sequence[Record]) -> None:
+    """More parameters than values that were measured would take long and mean nothing."""
+    values = measured(records)
+    most = max(1, values // (records[0].input_dim + records[0].output_dim))
+    if order > most:
+        raise OptionError(f"option order: expected at most {most} for {values} values, got {order}")
 
 
 def _correction(system: LinearSystem, records: Sequence[Record]) -> float:

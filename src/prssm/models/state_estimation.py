@@ -232,6 +232,8 @@ class StateEstimation:
             input_names=self.input_names_,
             output_names=self.output_names_,
             name=record.name,
+            stamps=record.stamps,
+            library=record.library,
             label="estimate",
             innovation=None if innovation is None else scaler.spreads(innovation),
             innovation_std=None if innovation_std is None else scaler.spreads(innovation_std),
@@ -250,6 +252,8 @@ class StateEstimation:
             input_names=self.input_names_,
             output_names=self.output_names_,
             name=record.name,
+            stamps=record.stamps,
+            library=record.library,
             label=f"{horizon} row{'s' if horizon > 1 else ''} ahead",
         )
 

@@ -13,6 +13,7 @@ import numpy as np
 from prssm.foundation.errors import ModelFileError
 
 MOST_LAGS = 10_000  # more than any recording has been described by
+_LARGEST = 1e100  # a square of more may be no number
 Shape = tuple[str | int, ...]
 
 
@@ -47,8 +48,10 @@ def check_numbers(arrays: Mapping[str, np.ndarray], but: str = "") -> None:
     for name, array in arrays.items():
         if array.dtype.kind not in "fiub":
             raise ModelFileError(f"the array {name!r} holds {array.dtype}, expected numbers")
-        if not (but and name.startswith(but)) and not np.isfinite(array).all():
-            raise ModelFileError(f"the array {name!r} holds a value that is not finite")
+        if not (but and name.startswith(but)) and not (np.abs(array) < _LARGEST).all():
+            raise ModelFileError(
+                f"the array {name!r} holds a value that is not finite or too large"
+            )
 
 
 def whole_number(values: Mapping[str, Any], name: str, least: int, most: int) -> int:

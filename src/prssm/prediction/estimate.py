@@ -9,7 +9,7 @@ import numpy as np
 from prssm.prediction.prediction import Prediction
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimate(Prediction):
     """A filtered or smoothed run.
 

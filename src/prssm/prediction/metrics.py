@@ -4,6 +4,7 @@ Steps that were not measured do not count.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,14 +26,9 @@ def evaluate(predictions: Sequence[Prediction], y_std: np.ndarray) -> dict[str, 
     the mean over steps of the Gaussian log-density of a measurement vector in physical units;
     log_likelihood_scaled is the same in training-scaled units.
     """
-    for prediction in predictions:
-        if prediction.measured is None or np.isnan(prediction.measured).all():
-            raise DataError(f"{prediction.name}: nothing to score against: no output was measured")
-    measured = np.concatenate([p.measured for p in predictions])
-    mean = np.concatenate([p.mean for p in predictions])
+    measured, error = _pooled(predictions)
     std = np.concatenate([p.std for p in predictions])
     unseen = np.concatenate([np.arange(len(p)) >= p.warmup for p in predictions])
-    error = measured - mean
     scores = {"rmse": _rms(error), "rmse_after_warmup": _rms(error[unseen])}
     scores |= {
         f"rmse_{horizon}": _rms(
@@ -43,6 +39,55 @@ def evaluate(predictions: Sequence[Prediction], y_std: np.ndarray) -> dict[str, 
     scores |= _relative(error, measured, y_std)
     scores |= _probabilistic(error, std, y_std)
     return scores
+
+
+def evaluate_each(
+    predictions: Sequence[Prediction], y_std: np.ndarray
+) -> dict[str, dict[str, float]]:
+    """The metrics of each output alone, by its name; one that was never measured is left out."""
+    found = {}
+    for i, name in enumerate(predictions[0].output_names):
+        alone = [one_output(prediction, i) for prediction in predictions]
+        known = [p for p in alone if p.measured is not None and np.isfinite(p.measured).any()]
+        if known:
+            found[name] = evaluate(known, y_std[i : i + 1])
+    return found
+
+
+def one_output(prediction: Prediction, output: int) -> Prediction:
+    """A run of one of its outputs alone."""
+    column = slice(output, output + 1)
+    return replace(
+        prediction,
+        mean=prediction.mean[:, column],
+        std=prediction.std[:, column],
+        samples=None,
+        measured=None if prediction.measured is None else prediction.measured[:, column],
+        output_names=prediction.output_names[column],
+    )
+
+
+def r_squared(predictions: Sequence[Prediction]) -> float:
+    """1 - (sum of squared errors) / (sum of squares about the mean), averaged over outputs.
+
+    An output that does not move counts 1 where it is met exactly, else 0, as in scikit-learn.
+    """
+    measured, error = _pooled(predictions)
+    centred = measured - np.nanmean(measured, axis=0)
+    total = np.nansum(centred**2, axis=0)
+    left = np.nansum(error**2, axis=0)
+    moving = total > 0.0
+    share = left / np.where(moving, total, 1.0)
+    return float(np.mean(np.where(moving, 1.0 - share, np.where(left == 0.0, 1.0, 0.0))))
+
+
+def _pooled(predictions: Sequence[Prediction]) -> tuple[np.ndarray, np.ndarray]:
+    """Measured outputs and errors of all steps, end to end; there must be something to score."""
+    for prediction in predictions:
+        if prediction.measured is None or np.isnan(prediction.measured).all():
+            raise DataError(f"{prediction.name}: nothing to score against: no output was measured")
+    measured = np.concatenate([p.measured for p in predictions])
+    return measured, measured - np.concatenate([p.mean for p in predictions])
 
 
 def rmse_after(predictions: Sequence[Prediction], skip: int) -> float:

@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 
 MEASURED = "#1f4e79"
 PREDICTED = "#d1581c"
+OUTSIDE = "#a3231c"
 
 
 def plot_output(prediction: Prediction, output: int = 0, ax: Axes | None = None) -> Axes:
-    """Measured values, mean and two-sigma band; the rows that the model has seen are shaded."""
+    """Measured values, mean and two-sigma band.
+
+    The rows that the model has seen are shaded, those outside of its training data are marked.
+    """
     ax = Figure(figsize=(9, 3), layout="constrained").subplots() if ax is None else ax
     time = prediction.time
     mean = prediction.mean[:, output]
@@ -39,7 +43,26 @@ def plot_output(prediction: Prediction, output: int = 0, ax: Axes | None = None)
             lw=0,
             label="seen samples",
         )
+    _mark_outside(prediction, ax)
     ax.set_ylabel(prediction.output_names[output])
     ax.set_xlabel("time [s]" if prediction.dt else "sample")
     ax.margins(x=0)
     return ax
+
+
+def _mark_outside(prediction: Prediction, ax: Axes) -> None:
+    """A red bar along the bottom where the run is outside of what the model has seen."""
+    outside = prediction.outside
+    if outside is None or not outside.any():
+        return
+    ax.fill_between(
+        prediction.time,
+        0.0,
+        0.035,
+        where=outside,
+        step="mid",
+        transform=ax.get_xaxis_transform(),
+        color=OUTSIDE,
+        lw=0,
+        label="outside of the training data",
+    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from prssm.data.clock.stamps import Stamps
 from prssm.foundation.errors import OptionError
 from prssm.prediction.gaussian import half_width
 
@@ -14,14 +15,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prediction:
     """What the sensors would read: mean and standard deviation (T, Dy), sensor noise included.
 
     `samples` (S, T, Dy) are drawn measurements whose moments are `mean` and `std`, where a method
     draws them. The latent states (T, Dx) are in the model's own units. `measured` is what was
     recorded, for plots and scores; its first `warmup` rows are all that the simulation has seen of
-    it.
+    it. `distance` (T,) says how far state, input and output are from all that the model was trained
+    on: 0 inside, else in standard deviations of the training data; None where nobody knows.
+    `inputs_outside` (T,) marks rows whose inputs are beyond what training saw. `cautions` are what
+    the run must be distrusted for, one line each.
     """
 
     mean: np.ndarray
@@ -36,7 +40,12 @@ class Prediction:
     input_names: tuple[str, ...] = ()
     output_names: tuple[str, ...] = ("y",)
     name: str = "record"
+    distance: np.ndarray | None = None
     label: str = "free simulation"  # what kind of run this is, for pictures
+    inputs_outside: np.ndarray | None = None
+    cautions: tuple[str, ...] = ()
+    stamps: Stamps | None = None  # the time column of the data, as it came
+    library: str = ""  # the package of the data frame that the data were, if any
 
     def __len__(self) -> int:
         return len(self.mean)
@@ -46,6 +55,11 @@ class Prediction:
         """Seconds from the start where the sampling time is known, else sample numbers."""
         return np.arange(len(self)) * (self.dt or 1.0)
 
+    @property
+    def outside(self) -> np.ndarray | None:
+        """The rows (T,) that are outside of what the model has seen; None where nobody knows."""
+        return None if self.distance is None else self.distance > 0.0
+
     def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Limits (T, Dy) of the central Gaussian interval with the given probability."""
         if not 0.0 < level < 1.0:
@@ -54,8 +68,15 @@ class Prediction:
         return self.mean - half, self.mean + half
 
     def to_columns(self) -> dict[str, np.ndarray]:
-        """Named columns for a CSV or Parquet file: time, inputs, measured, mean, std, limits."""
+        """Named columns for a CSV or Parquet file: time, inputs, measured, mean, std, limits.
+
+        The time stamps are those of the data, as they came. `inputs_outside` is 1 where an input
+        is beyond what training saw; `outside_training` says how far each row is outside of the
+        training data, 0 inside.
+        """
         columns: dict[str, np.ndarray] = {"time" if self.dt else "step": self.time}
+        if self.stamps is not None:
+            columns = {self.stamps.name: self.stamps.cells}
         if self.inputs is not None:
             columns |= {name: self.inputs[:, i] for i, name in enumerate(self.input_names)}
         lower, upper = self.interval(0.95)
@@ -68,16 +89,39 @@ class Prediction:
                 f"{name}_lower95": lower[:, i],
                 f"{name}_upper95": upper[:, i],
             }
+        if self.distance is not None:
+            columns["outside_training"] = self.distance
+        if self.inputs_outside is not None:
+            columns["inputs_outside"] = self.inputs_outside.astype(np.int64)
         return columns
 
     def to_frame(self) -> Any:
-        """The columns as a polars data frame."""
+        """The columns as a data frame of the library that the data came in, else of polars."""
+        if self.library == "pandas":
+            import pandas
+
+            return pandas.DataFrame(self.to_columns())
+        if self.library == "pyarrow":
+            import pyarrow
+
+            return pyarrow.table(self.to_columns())
         import polars
 
         return polars.DataFrame(self.to_columns())
 
+    def __repr__(self) -> str:
+        step = "" if self.dt is None else f", every {self.dt:.6g} s"
+        drawn = "" if self.samples is None else f", {len(self.samples)} samples"
+        told = f", {len(self.cautions)} cautions" if self.cautions else ""
+        return (
+            f"Prediction({self.name!r}: {len(self)} rows{step}, outputs: "
+            f"{', '.join(self.output_names)}, {self.warmup} rows seen{drawn}{told})"
+        )
+
     def plot(self, output: int = 0, ax: Axes | None = None) -> Axes:
-        """Measured output, predicted mean and two-sigma band of one output."""
+        """Measured output, predicted mean and two-sigma band of one output, with a legend."""
         from prssm.prediction.plot import plot_output
 
-        return plot_output(self, output, ax)
+        drawn = plot_output(self, output, ax)
+        drawn.legend(loc="best", fontsize="small")
+        return drawn

@@ -9,9 +9,9 @@ import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from prssm.evaluation.comparison import ScoreRow
+from prssm.evaluation.comparison import Run, ScoreRow
 
 Cell = str | float | int | None
 MISSING = "n/a"
@@ -127,6 +127,13 @@ def score_table(
         for row, line in zip(rows, cells, strict=True):
             line.append(row.note)
     return Table(title, header, cells, formats, frozenset(best))
+
+
+def outputs_table(run: Run, *, title: str = "", metrics: Sequence[str] = MAIN_METRICS) -> Table:
+    """One row for each output of a run and one for all together, one column for each metric."""
+    rows = [ScoreRow(name, scores) for name, scores in run.each.items()]
+    table = score_table([*rows, ScoreRow("all", run.scores)], title=title, metrics=metrics)
+    return replace(table, best=frozenset())  # outputs are no rivals
 
 
 def metric_table(scores: Mapping[str, float], *, title: str = "") -> Table:

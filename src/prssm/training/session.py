@@ -11,6 +11,7 @@ from jax.sharding import Mesh
 
 from prssm.training.distributed import store
 from prssm.training.distributed.devices import Devices, mesh_of
+from prssm.training.progress_lines import ProgressLines
 
 
 class Progress(Protocol):
@@ -56,6 +57,13 @@ class ProgressBar:
         self._bar.stop()
 
 
+def shown() -> Progress:
+    """A bar on a terminal (or where FORCE_COLOR or TTY_COMPATIBLE says so), else lines."""
+    from rich.console import Console
+
+    return ProgressBar() if Console(stderr=True).is_terminal else ProgressLines()
+
+
 @dataclass(frozen=True)
 class Session:
     """How one training run is watched, saved, continued and split.
@@ -86,7 +94,7 @@ class Session:
         resume: bool,
         devices: Devices = None,
     ) -> "Session":
-        watcher = ProgressBar() if progress is True else Silent() if progress is False else progress
+        watcher = Silent() if progress is False else shown() if progress is True else progress
         return cls(
             watcher if store.leads() else Silent(),
             None if checkpoint is None else Path(checkpoint),

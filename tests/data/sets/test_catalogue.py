@@ -11,7 +11,7 @@ from scipy.io import loadmat, savemat
 import prssm
 from prssm.data.record import Record
 from prssm.data.sets import catalogue, sarcos
-from prssm.data.sets.download import DataFile, data_folder, fetch
+from prssm.data.sets.download import UNVERIFIED, DataFile, data_folder, fetch
 from prssm.foundation.errors import DataError
 
 CONTENT = b"u,y\n1,2\n3,4\n"
@@ -223,3 +223,13 @@ def test_barrett_rows_are_in_time_order_without_gaps(recordings):
     step = (np.diff(q, axis=0) * middle).sum(axis=1) / (middle**2).sum(axis=1)
     assert np.all(np.abs(step[:-2] - 0.02) < 0.01)
     assert np.median(step) == pytest.approx(0.02, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("url", "checksum"),
+    [("http://example.org/a.csv", "ab" * 32), ("https://example.org/a.csv", "")],
+)
+def test_a_download_that_nothing_can_verify_is_refused(tmp_path, monkeypatch, url, checksum):
+    monkeypatch.delenv(UNVERIFIED, raising=False)
+    with pytest.raises(DataError, match=r"no https or no checksum.*PRSSM_UNVERIFIED=1"):
+        fetch(DataFile("a.csv", checksum, url), tmp_path)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import prssm
-from prssm.data.io import files
+from prssm.data.io import text_files
+from prssm.data.io.columns import FileColumns, FileWords
 from prssm.data.io.files import write_columns
 from prssm.evaluation.search.final import MODEL_FILE, OPTIONS_FILE
 from prssm.evaluation.tasks import saved_model
@@ -78,13 +79,13 @@ def test_notes_go_to_who_asks_for_them() -> None:
 def test_a_file_is_parsed_once(data: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fit(constant())
     parsed: list[Path] = []
-    read_text = files.READERS[".csv"]
+    read_text = text_files.read_text
 
-    def counted(path: Path) -> files.FileColumns:
+    def counted(path: Path, words: FileWords) -> FileColumns:
         parsed.append(path)
-        return read_text(path)
+        return read_text(path, words)
 
-    monkeypatch.setitem(files.READERS, ".csv", counted)
+    monkeypatch.setattr(text_files, "read_text", counted)
     (run,) = saved_model.simulate(SavedModelSettings(model=Path("model.prssm"), data=data))
     assert parsed == [Path(data)]
     assert (run.measured is None) == (data == "inputs.csv")
@@ -94,7 +95,7 @@ def test_scores_come_with_what_was_scored() -> None:
     fitted = fit(constant())
     settings = SavedModelSettings(model=Path("model.prssm"), data="log.csv", seed=3)
     scored = saved_model.score(settings)
-    assert scored.metrics == fitted.model.score(prssm.read("log.csv"), seed=3)
+    assert scored.metrics == fitted.model.evaluate(prssm.read("log.csv"), seed=3)
     assert [len(record) for record in scored.records] == [80]
 
 
@@ -107,7 +108,7 @@ def test_a_search_keeps_its_best(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = searching.keep_best(settings, found, loaded)
     assert [path.name for path in kept.written] == [OPTIONS_FILE, MODEL_FILE, "chosen.json"]
     assert kept.chosen is not None
-    expected = prssm.load("runs/best.prssm").score(loaded.test)["rmse"]
+    expected = prssm.load("runs/best.prssm").evaluate(loaded.test)["rmse"]
     assert kept.chosen["scores"]["constant"]["scores"]["rmse"] == expected
     assert 'inputs = ["u"]' in Path("runs", OPTIONS_FILE).read_text()
 

@@ -28,7 +28,7 @@ def learnt():
 
 
 def test_learns_a_narx_system_and_its_noise(learnt):
-    scores = learnt.score(bent_system(300, seed=1))
+    scores = learnt.evaluate(bent_system(300, seed=1))
     stationary = 0.03 * 1.4  # deviation of the noise's response: the best that a free run can do
     assert scores["rmse"] < 1.6 * stationary
     one_step = [
@@ -89,7 +89,7 @@ def test_unnormalised_data_of_any_scale():
     test = bent_system(150, seed=1)
     scaled = [prssm.Record(50 * r.u, 20 * r.y + 100) for r in (record, test)]
     raw = prssm.GPNARX(**FAST, normalise=False).fit(scaled[0])
-    assert raw.score(scaled[1])["rmse"] < 20 * 0.08
+    assert raw.evaluate(scaled[1])["rmse"] < 20 * 0.08
 
 
 def test_the_kept_restart_has_the_best_evidence(learnt):

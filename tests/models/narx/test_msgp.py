@@ -122,8 +122,8 @@ def learnt():
 
 def test_long_term_training_improves_the_free_run_on_unseen_data(learnt):
     test = noisy_system(300, seed=1)
-    untrained = prssm.MSGP(**(SMALL | {"iterations": 0})).fit(noisy_system(200)).score(test)
-    scores = learnt.score(test)
+    untrained = prssm.MSGP(**(SMALL | {"iterations": 0})).fit(noisy_system(200)).evaluate(test)
+    scores = learnt.evaluate(test)
     assert scores["log_likelihood"] > untrained["log_likelihood"] + 0.02
     assert scores["rmse"] < 1.25 * 0.2  # the sensor noise alone is 0.2
     assert 0.85 < scores["coverage_95"] <= 1.0

@@ -13,4 +13,4 @@ from prssm.data.sets import catalogue
 def test_furnace_reaches_the_published_error(recordings, kind, published):
     train, test = catalogue.load("furnace", recordings)
     model = getattr(prssm, kind)(lags=catalogue.describe("furnace").lags).fit(train)
-    assert model.score(test)["rmse"] < 1.15 * published
+    assert model.evaluate(test)["rmse"] < 1.15 * published

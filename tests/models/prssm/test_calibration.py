@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from prssm.models.prssm.calibration import Calibration
+from prssm import PRSSM
+from prssm.models.estimator import Simulated
+from prssm.models.prssm.calibration import Calibration, widening
 
 
 def held_out_errors(factor, rows=20_000, seed=0):
@@ -69,3 +71,30 @@ def test_drawn_trajectories_have_the_calibrated_spread():
     np.testing.assert_allclose(drawn.mean(axis=0), mean, atol=1e-12)
     np.testing.assert_allclose(drawn.std(axis=0), 3.0 * samples.std(axis=0))
     np.testing.assert_allclose(Calibration.none(1).samples(samples, mean), samples, atol=1e-15)
+
+
+def test_a_fifth_of_the_way_to_the_final_models_errors():
+    """In the logarithm: 2 and 0.5 give 2 to the 0.8 minus 0.2."""
+    held = Calibration(np.array([2.0, 1.0]))
+    seen = Calibration(np.array([0.5, 1.0]))
+    np.testing.assert_allclose(held.toward(seen).factor, [2.0**0.6, 1.0], rtol=1e-12)
+
+
+def test_a_band_is_wider_outside_and_for_a_while_after():
+    distance = np.array([0.0, 0.0, 2.0, 0.0, 0.0, 100.0])
+    expected = [1.0, 1.0, 3.0, 1.0 + 2.0 * 0.95, 1.0 + 2.0 * 0.95**2, 6.0]
+    np.testing.assert_allclose(widening(distance), expected, rtol=1e-12)
+    np.testing.assert_array_equal(widening(np.zeros(5)), 1.0)
+    np.testing.assert_array_equal(distance[2], 2.0)  # what was handed in stays
+
+
+def test_band_and_samples_of_a_run_are_widened_alike():
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=(4, 1))
+    samples = mean + rng.normal(size=(50, 4, 1))
+    run = Simulated(mean, samples.std(axis=0), samples)
+    wider = PRSSM()._widened(run, np.array([0.0, 1.5, 0.0, 0.0]))
+    np.testing.assert_allclose(wider.std, wider.samples.std(axis=0), rtol=1e-12)
+    ratio = (wider.std / run.std)[:, 0]
+    np.testing.assert_allclose(ratio, [1.0, 2.5, 1.0 + 1.5 * 0.95, 1.0 + 1.5 * 0.95**2])
+    np.testing.assert_array_equal(wider.mean, run.mean)

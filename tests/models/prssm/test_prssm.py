@@ -51,8 +51,8 @@ def learnt():
 
 def test_learns_a_nonlinear_system_with_a_hidden_state(learnt):
     test = saturating_drive(200, seed=1)
-    constant = prssm.Constant().fit(saturating_drive(300)).score(test)
-    scores = learnt.score(test)
+    constant = prssm.Constant().fit(saturating_drive(300)).evaluate(test)
+    scores = learnt.evaluate(test)
     assert scores["rmse"] < 0.5 * constant["rmse"]
     assert scores["log_likelihood"] > constant["log_likelihood"]
 
@@ -297,9 +297,15 @@ def test_structures_that_cannot_work_are_named(options, message):
         prssm.PRSSM("paper", **(SMALL | options)).fit(two)
 
 
-def test_a_record_too_short_to_start_from_is_named(learnt):
-    with pytest.raises(DataError, match="starts from 8 samples, the record has no more than 5"):
-        learnt.simulate(saturating_drive(5))
+def test_a_short_record_starts_from_what_it_has_and_says_so(learnt):
+    """Its first state is that of the record whose last row goes on until the window is full."""
+    short = saturating_drive(5)
+    with pytest.warns(prssm.PrssmWarning, match="5 rows, but the state at the start .* from 8"):
+        run = learnt.simulate(short, seed=3)
+    held = np.minimum(np.arange(8), 4)
+    longer = learnt.simulate(prssm.Record(short.u[held], short.y[held]), seed=3)
+    assert run.warmup == 5
+    np.testing.assert_allclose(run.mean[0], longer.mean[0], rtol=1e-6)
 
 
 class StopAfter:

@@ -14,6 +14,7 @@ from prssm.gp.sparse import Posterior
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import LinearEmission, Selector, build_emission
 from prssm.models.prssm.mixture import Mixture
+from prssm.models.prssm.stepping.mixture_stepper import MixtureStepper
 from prssm.models.prssm.stepping.plain_step import PlainStep
 from prssm.models.prssm.stepping.stepper import Stepper
 
@@ -133,3 +134,23 @@ def test_arrays_that_do_not_fit_are_named(stepper, x, u):
         stepper(np.zeros(x), np.zeros(u))
     with pytest.raises(DataError, match="start: expected 1 inputs and 1 outputs, got 2 and 1"):
         stepper.start(np.zeros((3, 2)), np.zeros((3, 1)))
+
+
+def test_all_members_together_are_the_mixture_without_noise():
+    """Stepped from the members' states, the output is the mean of their outputs."""
+    mixture, _ = make_mixture(emission="linear")
+    together = MixtureStepper(mixture, SCALER)
+    alone = [Stepper(mixture, SCALER, member=i) for i in range(2)]
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(4, 3))
+    u = 3.0 + rng.normal(size=(1, 3))
+    step = together(x, u)
+    parts = [alone[i](x[2 * i : 2 * i + 2], u) for i in range(2)]
+    np.testing.assert_array_equal(step.state, np.concatenate([part.state for part in parts]))
+    outputs = np.stack([part.output for part in parts])
+    np.testing.assert_allclose(step.output, outputs.mean(axis=0), rtol=1e-12)
+    expected = np.sqrt(0.5**2 + outputs.var(axis=0))
+    np.testing.assert_allclose(step.output_std, expected, rtol=1e-12)
+    assert together.start(np.ones((3, 1)), np.ones((3, 1))).shape == (4,)
+    with pytest.raises(DataError, match=r"expected a state \(4,\).*2 members, got \(2, 3\)"):
+        together(x[:2], u)

@@ -33,7 +33,7 @@ def fitted():
 
 
 def test_learns_the_system_and_its_error_bars(fitted):
-    scores = fitted.score(tank(100, 1))
+    scores = fitted.evaluate(tank(100, 1))
     assert scores["fit_percent"] > 85.0
     assert scores["coverage_2sigma"] > 0.8
 

@@ -81,8 +81,10 @@ def test_noises_are_recovered(learnt):
 
 def test_a_free_run_follows_new_data(learnt):
     test = saturating(200, seed=1)
-    scores = learnt.score(test)
-    assert scores["rmse"] < 0.5 * prssm.LinearSSM(order=1).fit(saturating(300)).score(test)["rmse"]
+    scores = learnt.evaluate(test)
+    assert (
+        scores["rmse"] < 0.5 * prssm.LinearSSM(order=1).fit(saturating(300)).evaluate(test)["rmse"]
+    )
     assert scores["coverage_95"] > 0.8
 
 

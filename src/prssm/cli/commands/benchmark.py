@@ -54,14 +54,15 @@ def benchmark(
 def _run(
     settings: BenchmarkSettings, planned: "Sequence[Experiment]", results: "Results", quiet: bool
 ) -> None:
-    from prssm.cli.terminal import wants_progress
+    from prssm.cli.terminal import unwarned, wants_progress
     from prssm.evaluation.jobs.runner import Unwatched
     from prssm.evaluation.tasks.benchmark import run
     from prssm.report.progress import Lines, Live
 
     watcher = Unwatched() if quiet else Live() if wants_progress(quiet) else Lines()
     try:
-        run(settings, planned, results, watcher=watcher)
+        with unwarned():
+            run(settings, planned, results, watcher=watcher)
     except KeyboardInterrupt:
         keys = {experiment.key for experiment in planned}
         done = len(keys & set(results.records))

@@ -14,7 +14,7 @@ from prssm.cli.columns import ColumnWords
 def convert(
     *data: Annotated[
         str,
-        Parameter(help="CSV, Parquet, MAT or NPZ files, one an experiment, or folders of them."),
+        Parameter(help="Files that `prssm fit` reads, one an experiment, or folders of them."),
     ],
     out: Annotated[str, Parameter(help="The folder to write.")],
     columns: Annotated[ColumnWords, Parameter(name="*")] = ColumnWords(),  # noqa: B008 - frozen

@@ -34,7 +34,6 @@ def demo(
     checked_name(report, REPORT, "--report")
     if out is not None:
         checked_name(out, MODEL, "--out")
-    from prssm.cli.terminal import wants_progress
     from prssm.data.coerce import as_records
     from prssm.data.sets import catalogue
     from prssm.evaluation.comparison import compare
@@ -44,7 +43,7 @@ def demo(
 
     train, test = (as_records(part) for part in catalogue.load(DEMO_SET))
     model = PRSSM(**DEMO_OPTIONS)
-    model.fit(train, progress=wants_progress(quiet), budget=DEMO_BUDGET)
+    model.fit(train, progress=not quiet, budget=DEMO_BUDGET)
     comparison = compare(model, train, test)
     print_table(
         score_table(comparison.rows, title=f"{DEMO_SET}: free run, {comparison.runs[0].label}")

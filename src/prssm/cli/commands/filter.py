@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from prssm.cli.columns import ColumnWords
+from prssm.cli.columns import ReadingWords
 from prssm.cli.outputs import TABLE, checked_name, numbered
 from prssm.evaluation.tasks.settings import FilterSettings
 
@@ -26,7 +26,7 @@ def filter_(
     method: Annotated[
         str, Parameter(help="Which filter: 'extended' or 'unscented'.")
     ] = FilterSettings.method,
-    columns: Annotated[ColumnWords, Parameter(name="*")] = ColumnWords(),  # noqa: B008 - frozen
+    columns: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
 ) -> None:
     """Estimate state and outputs at every row from the measurements up to it.
 

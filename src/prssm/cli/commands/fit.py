@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from prssm.cli.merging import merge
 from prssm.cli.outputs import MODEL, REPORT, checked_name
 from prssm.cli.settings import FIT_WORDS, FitWords, fit_settings
-from prssm.cli.terminal import note, wants_progress
+from prssm.cli.terminal import note, phases
 from prssm.foundation.errors import OptionError, ProcessError, TrainingInterrupted, did_you_mean
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def fit(
         return
     from prssm.evaluation.comparison import compare
 
+    phases(quiet)("free runs over the data, beside the plain models")
     comparison = compare(fitted.model, fitted.train, fitted.test)
     if not quiet:
         _tell(fitted, comparison, settings.out)
@@ -85,7 +86,7 @@ def _fit(settings: FitSettings, quiet: bool) -> Fitted:
     from prssm.evaluation.tasks import fit as task
 
     try:
-        return task.fit(settings, progress=wants_progress(quiet), note=note)
+        return task.fit(settings, progress=not quiet, note=note, phase=phases(quiet))
     except TrainingInterrupted as error:
         raise TrainingInterrupted(f"{error}; the same command with --resume goes on") from error
     except ProcessError as error:
@@ -95,14 +96,20 @@ def _fit(settings: FitSettings, quiet: bool) -> Fitted:
 
 
 def _tell(fitted: Fitted, comparison: Comparison, out: Path) -> None:
-    from prssm.report.tables import print_table, score_table
+    from prssm.report.fit.notes import cautions
+    from prssm.report.tables import outputs_table, print_table, score_table
 
     if not fitted.test:
         note(
             "no rows were kept back, so these are scores on training data; use --split 0.7 or "
             "--test FILE"
         )
-    print_table(score_table(comparison.rows, title=f"free run, {comparison.runs[0].label}"))
+    first = comparison.runs[0]
+    print_table(score_table(comparison.rows, title=f"free run, {first.label}"))
+    if len(first.each) > 1:
+        print_table(outputs_table(first, title="each output alone"))
+    for text in cautions(comparison, fitted.model.training_):
+        note(f"caution: {text}")
     if fitted.model.training_ is not None:
         print(f"training: {fitted.model.training_.summary()}")
     for what, how in fitted.model.findings():

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from prssm.cli.columns import ColumnWords
+from prssm.cli.columns import ReadingWords
 from prssm.cli.outputs import TABLE, checked_name, numbered
 from prssm.evaluation.tasks.settings import PredictSettings
 
@@ -25,7 +25,7 @@ def predict(
     method: Annotated[
         str, Parameter(help="Which filter: 'extended' or 'unscented'.")
     ] = PredictSettings.method,
-    columns: Annotated[ColumnWords, Parameter(name="*")] = ColumnWords(),  # noqa: B008 - frozen
+    columns: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
 ) -> None:
     """Predict every row from the measurements up to --horizon rows before it.
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from prssm.cli.columns import ColumnWords
+from prssm.cli.columns import ReadingWords
 from prssm.cli.outputs import SCORES, checked_name, write_json
 from prssm.evaluation.tasks.settings import SavedModelSettings
 
@@ -23,7 +23,7 @@ def score(
     ],
     *,
     out: Annotated[Path | None, Parameter(help="Also write the scores as JSON.")] = None,
-    columns: Annotated[ColumnWords, Parameter(name="*")] = ColumnWords(),  # noqa: B008 - frozen
+    columns: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
     samples: Annotated[
         int | None, Parameter(help="Trajectories to draw. Default: the model's own number.")
     ] = None,
@@ -43,13 +43,17 @@ def score(
         seed=seed,
         **columns.chosen(),
     )
+    from prssm.evaluation.comparison import Run
     from prssm.evaluation.tasks import saved_model
     from prssm.report.residual_words import in_words
-    from prssm.report.tables import metric_table, print_table
+    from prssm.report.tables import metric_table, outputs_table, print_table
 
     scored = saved_model.score(settings)
     title = f"{scored.model.name}: free run over {data}"
     print_table(metric_table(scored.metrics, title=title))
+    if len(scored.each) > 1:
+        run = Run(data, [], scored.metrics, scored.each)
+        print_table(outputs_table(run, title="each output alone"))
     print("\n".join(in_words(scored.residuals)))
     if out is not None:
         write_json(out, _document(settings, scored))
@@ -67,5 +71,6 @@ def _document(settings: SavedModelSettings, scored: "Scored") -> dict[str, Any]:
         "rows": sum(len(record) for record in scored.records),
         "seed": settings.seed,
         "metrics": scored.metrics,
+        "metrics_of_each_output": scored.each,
         "residuals": None if isinstance(found, str) else found.to_dict(),
     }

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 
 from prssm.cli.merging import Said, listed, merge
 from prssm.cli.search_settings import SEARCH_WORDS, SearchWords, search_settings
-from prssm.cli.terminal import note, wants_progress
+from prssm.cli.terminal import note, unwarned, wants_progress
 from prssm.evaluation.tasks.settings import SearchSettings
 from prssm.foundation.errors import OptionError, TrainingInterrupted, did_you_mean
 
@@ -54,7 +54,7 @@ def search(
     said = merge(data, words, options)
     settings = search_settings(said)
     if settings.folds is not None and words.hold_out is not None:
-        raise OptionError("--hold-out and --folds: give one of them, not both")
+        raise OptionError("--hold-out and --held-out-folds: give one of them, not both")
     _check_options(settings)
     quiet = bool(said.words.quiet)
     from prssm.evaluation.tasks.sources import load_data
@@ -99,7 +99,8 @@ def _run(settings: SearchSettings, loaded: Loaded, quiet: bool) -> Found:
         else Lines(verdict)
     )
     try:
-        return task.run(settings, loaded.train, watcher)
+        with unwarned():
+            return task.run(settings, loaded.train, watcher)
     except KeyboardInterrupt:
         kept = f"finished trials are kept in {settings.out / TRIALS_FILE}"
         raise KeyboardInterrupt(f"stopped; {kept}, the same command goes on from there") from None
@@ -109,7 +110,7 @@ def _keep_best(settings: SearchSettings, found: Found, loaded: Loaded, quiet: bo
     from prssm.evaluation.tasks import search as task
 
     try:
-        return task.keep_best(settings, found, loaded, progress=wants_progress(quiet))
+        return task.keep_best(settings, found, loaded, progress=not quiet)
     except TrainingInterrupted as error:
         raise TrainingInterrupted(f"{error}; the same command does") from error
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from prssm.cli.columns import ColumnWords
+from prssm.cli.columns import ReadingWords
 from prssm.cli.outputs import TABLE, checked_name, numbered
 from prssm.evaluation.tasks.settings import SavedModelSettings
 
@@ -30,7 +30,7 @@ def simulate(
     out: Annotated[Path, Parameter(help="Where the predictions go: .csv or .parquet.")] = Path(
         "prediction.csv"
     ),
-    columns: Annotated[ColumnWords, Parameter(name="*")] = ColumnWords(),  # noqa: B008 - frozen
+    columns: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
     samples: Annotated[
         int | None,
         Parameter(
@@ -43,8 +43,9 @@ def simulate(
     """Run a model freely over the inputs of a file.
 
     Only the first outputs (the warm-up) are read, to find the state at the start; a file without
-    outputs works too. Columns: time, inputs, measured outputs, and mean, std and 95 % limits of
-    each output. Of a data set, the test part runs.
+    outputs works too. Columns: time, inputs, measured outputs, mean, std and 95 % limits of
+    each output, and how far each row is outside of what the model has seen (0 inside). Of a data
+    set, the test part runs.
     """
     checked_name(out, TABLE, "--out")
     settings = SavedModelSettings(

@@ -3,20 +3,38 @@
 Numbers are made when a column is asked for, so text in columns nobody needs does no harm.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from prssm.foundation.errors import DataError, did_you_mean, listed
+from prssm.data.clock.reading import Asked, stamps_of
+from prssm.data.clock.stamps import Stamps
+from prssm.data.clock.texts import is_compact_date
+from prssm.data.io.text.cells import decimal_mark, first_doubtful, number
+from prssm.foundation.errors import DataError, OptionError, did_you_mean, listed
 
-# words that mean "not measured", in lower case
-MISSING = frozenset({"", "nan", "na", "n/a", "null", "none"})
+
+@dataclass(frozen=True)
+class FileWords:
+    """What a user may say about a file besides its columns: the decimal mark, a query in SQL."""
+
+    decimal: str | None = None
+    query: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (None, ".", ","):
+            raise OptionError(f"decimal: expected ',' or '.', got {self.decimal!r}")
+
+
+NO_WORDS = FileWords()
 
 
 class FileColumns(Protocol):
-    """What every file format offers to `files.read`."""
+    """What every file format offers to `records.records_of`."""
 
     @property
     def where(self) -> str:
@@ -26,20 +44,48 @@ class FileColumns(Protocol):
     def names(self) -> list[str]:
         """All column names, in the file's order."""
 
+    @property
+    def units(self) -> Mapping[str, str]:
+        """The units of those columns that have one."""
+
     def expand(self, name: str) -> list[str]:
         """The column names behind `name`: itself, or all columns of a matrix variable."""
 
     def numbers(self, name: str) -> np.ndarray:
         """One column as float64, NaN where a value is missing."""
 
-    def stamps(self, name: str) -> np.ndarray:
-        """One column as seconds.
-
-        Numbers stay as they are, dates and times are counted from the first row.
-        """
+    def stamps(self, name: str, unit: str | None = None) -> Stamps:
+        """One column as time stamps; `unit` is what the user said about them."""
 
     def place(self, row: int) -> str:
         """Where a person finds row `row` (counted from 0) of the data."""
+
+    def sampling_time(self, names: Sequence[str]) -> float | None:
+        """The step in seconds that the file itself gives for these columns, if any."""
+
+
+def named(name: str, names: Sequence[str], where: str, word: str = "column") -> str | None:
+    """The one column that is meant by `name`, also without the unit at its end ('p' for 'p [bar]').
+
+    None where there is none; two of that name are an error.
+    """
+    meant = [known for known in names if known == name]
+    meant = meant or [known for known in names if _bare(known) == name]
+    if len(meant) > 1:
+        raise DataError(
+            f"{where}: {len(meant)} {word}s are called {name!r}; expected one, rename the others"
+        )
+    return meant[0] if meant else None
+
+
+def unit_of(name: str) -> str | None:
+    """The unit at the end of a name: 'bar' of 'p [bar]' or 'p (bar)'."""
+    found = re.search(r"[\[(]\s*([^\])]+?)\s*[\])]\s*$", name)
+    return found[1] if found else None
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"\s*[\[(][^\])]*[\])]\s*$", "", name)
 
 
 @dataclass(frozen=True)
@@ -47,6 +93,7 @@ class TextColumns:
     """Cells of a text file.
 
     `lines[i]` is the line, counted from 1 as in an editor, on which row i stands.
+    `mark` separates cells. `decimal` is the decimal mark where the user gave one.
     """
 
     where: str
@@ -54,10 +101,13 @@ class TextColumns:
     rows: Sequence[Sequence[str]]
     lines: Sequence[int]
     has_header: bool = True
-    decimal_comma: bool = False
+    units: Mapping[str, str] = field(default_factory=dict)
+    mark: str = ","
+    decimal: str | None = None
 
     def expand(self, name: str) -> list[str]:
-        if name not in self.names:
+        found = named(name, self.names, self.where)
+        if found is None:
             note = (
                 ""
                 if self.has_header
@@ -66,42 +116,87 @@ class TextColumns:
             raise DataError(
                 f"{self.where}: no column {name!r}{note}.{did_you_mean(name, self.names)}"
             )
-        return [name]
+        return [found]
 
     def numbers(self, name: str) -> np.ndarray:
         cells = self._cells(name)
-        try:
-            if not any("_" in cell for cell in cells):
+        decimal = self._decimal_of(name, cells)
+        if decimal == "." and not any("_" in cell for cell in cells):
+            try:
                 return np.array(cells, dtype=np.float64)
-        except ValueError:
-            pass  # a missing value or text
-        # cell by cell, so that the message can name the line
-        return np.array([self._number(cell, row, name) for row, cell in enumerate(cells)])
+            except ValueError:
+                pass  # a missing value or text: go cell by cell, so that the message can name it
+        return np.array(
+            [self._number(cell, row, name, decimal=decimal) for row, cell in enumerate(cells)]
+        )
 
-    def stamps(self, name: str) -> np.ndarray:
+    def stamps(self, name: str, unit: str | None = None) -> Stamps:
         cells = self._cells(name)
+        told = Asked(self.where, self.place, unit)
+        if not is_compact_date(cells[:1]) and number(cells[0]) is None:
+            if number(cells[0], ",") is None:
+                return stamps_of(cells, name, told)
+            return stamps_of(self.numbers(name), name, told)
+        return stamps_of(self._plain(cells, name), name, told)
+
+    def _plain(self, cells: list[str], name: str) -> list[str] | np.ndarray:
+        """Cells that are numbers to the last digit, or else as this file writes numbers."""
         try:
-            number(cells[0])
+            np.array(cells, dtype=np.float64)
         except ValueError:
-            return _seconds(cells, f"{self.where}: column {name!r}")
-        return self.numbers(name)
+            return cells if is_compact_date(cells) else self.numbers(name)
+        return cells
 
     def place(self, row: int) -> str:
         return f"line {self.lines[row]}"
 
+    def sampling_time(self, names: Sequence[str]) -> float | None:
+        return None
+
     def _cells(self, name: str) -> list[str]:
         column = self.names.index(name)
-        cells = [row[column] for row in self.rows]
-        return [cell.replace(",", ".") for cell in cells] if self.decimal_comma else cells
+        return [row[column] for row in self.rows]
 
-    def _number(self, cell: str, row: int, name: str) -> float:
-        if cell.strip().lower() in MISSING:
-            return np.nan
-        try:
-            return number(cell)
-        except ValueError:
+    @cached_property
+    def _has_commas(self) -> bool:
+        return any("," in cell for row in self.rows for cell in row)
+
+    @cached_property
+    def _file_mark(self) -> str | None:
+        """The decimal mark that the file shows as a whole."""
+        return decimal_mark(cell for row in self.rows for cell in row)
+
+    def _decimal_of(self, name: str, cells: list[str]) -> str:
+        """The decimal mark of a column: as told, as it shows, or as the rest of the file does."""
+        if self.decimal is not None:
+            return self.decimal
+        if not self._has_commas:
+            return "."
+        shown = decimal_mark(cells)
+        if shown == "both":
+            raise DataError(
+                f"{self.where}: column {name!r} has decimal commas and decimal points; expected "
+                "one of them"
+            )
+        if shown is not None:
+            return shown
+        if self._file_mark in (",", "."):
+            return self._file_mark
+        doubtful = first_doubtful(cells)
+        if doubtful is not None and self.mark != ";":  # a semicolon leaves the comma to numbers
+            raise DataError(
+                f"{self.where}: column {name!r}, {self.place(doubtful)}: "
+                f"{cells[doubtful].strip()!r} may have a decimal comma or thousands; say "
+                "--decimal , or --decimal . (in Python decimal=',')"
+            )
+        return "." if doubtful is None else ","
+
+    def _number(self, cell: str, row: int, name: str, *, decimal: str) -> float:
+        value = number(cell, decimal)
+        if value is None:
             place = f"{self.where}: column {name!r}, {self.place(row)}"
-            raise DataError(f"{place}: expected a number, got {cell.strip()!r}") from None
+            raise DataError(f"{place}: expected a number, got {cell.strip()!r}")
+        return value
 
 
 @dataclass(frozen=True)
@@ -115,41 +210,56 @@ class ArrayColumns:
     variables: Mapping[str, np.ndarray]
     word: str = "variable"
     left_out: Mapping[str, str] = field(default_factory=dict)  # variable -> why it is no column
+    units: Mapping[str, str] = field(default_factory=dict)
+    # texts that may be times; anything else about them is in `left_out`
+    texts: Mapping[str, np.ndarray] = field(default_factory=dict)
+    scalars: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
-        return [column for name in self.variables for column in self._columns_of(name)]
+        found = [column for name in self.variables for column in self._columns_of(name)]
+        return [*found, *self.texts]
 
     def expand(self, name: str) -> list[str]:
         if name in self.variables:
             return self._columns_of(name)
-        if name in self.names:
-            return [name]
+        found = named(name, self.names, self.where, self.word)
+        if found is not None:
+            return [found]
         if name in self.left_out:
-            raise DataError(
-                f"{self.where}: {self.word} {name!r} {self.left_out[name]}; expected a column of "
-                "numbers"
-            )
+            raise self._no_numbers(name)
         raise DataError(f"{self.where}: no {self.word} {name!r}.{did_you_mean(name, self.names)}")
 
     def numbers(self, name: str) -> np.ndarray:
+        if name in self.texts:
+            raise self._no_numbers(name)
         values = self._values(name)
-        if values.dtype.kind == "M":
+        if values.dtype.kind in "Mm":
             raise DataError(
                 f"{self.where}: {self.word} {name!r} holds dates; only the time column may"
             )
         return values.astype(np.float64)
 
-    def stamps(self, name: str) -> np.ndarray:
-        values = self._values(name)
-        return (
-            _seconds(values, f"{self.where}: {self.word} {name!r}")
-            if values.dtype.kind == "M"
-            else self.numbers(name)
-        )
+    def stamps(self, name: str, unit: str | None = None) -> Stamps:
+        told = Asked(self.where, self.place, unit)
+        if name in self.texts:
+            return stamps_of([str(cell) for cell in self.texts[name]], name, told)
+        return stamps_of(self._values(name), name, told)
 
     def place(self, row: int) -> str:
         return f"row {row + 1}"
+
+    def sampling_time(self, names: Sequence[str]) -> float | None:
+        """MATLAB's `Ts`, in the structure of the first column or beside it."""
+        owner = names[0].rpartition(".")[0]
+        step = self.scalars.get(f"{owner}.Ts" if owner else "Ts")
+        return step if step is not None and step > 0.0 else None
+
+    def _no_numbers(self, name: str) -> DataError:
+        return DataError(
+            f"{self.where}: {self.word} {name!r} {self.left_out[name]}; expected a column of "
+            "numbers"
+        )
 
     def _columns_of(self, name: str) -> list[str]:
         width = self.variables[name].shape[1]
@@ -166,13 +276,6 @@ class ArrayColumns:
         return self.variables[owner][:, column]
 
 
-def number(cell: str) -> float:
-    """The number in a cell; 1_0 is one to Python alone, and more likely a name or a slip."""
-    if "_" in cell:
-        raise ValueError(f"not a number: {cell!r}")
-    return float(cell)
-
-
 def as_variables(
     where: str, found: Mapping[str, np.ndarray], word: str = "variable"
 ) -> ArrayColumns:
@@ -182,29 +285,28 @@ def as_variables(
     """
     variables = {}
     left_out = {}
+    texts = {}
+    scalars = {}
     for name, array in found.items():
-        if array.dtype.kind not in "bifuM":
-            left_out[name] = (
-                f"holds {'text' if array.dtype.kind in 'SU' else f'values of type {array.dtype}'}"
-            )
+        if array.dtype.kind in "bifu" and array.size == 1:
+            scalars[name] = float(np.asarray(array).flat[0])
+        if array.dtype.kind not in "bifuMm":
+            is_text = array.dtype.kind in "SU" or _holds_texts(array)
+            left_out[name] = f"holds {'text' if is_text else f'values of type {array.dtype}'}"
+            if is_text and array.ndim == 1:
+                texts[name] = array
         elif array.size < 2:
             left_out[name] = f"holds {array.size} value{'s' * (array.size != 1)}"
         elif array.ndim > 2:
             left_out[name] = f"has shape {' x '.join(map(str, array.shape))}"
         else:
             variables[name] = array.reshape(-1, 1) if array.ndim == 1 or 1 in array.shape else array
-    if not variables:
+    if not variables and not texts:
         raise DataError(
             f"{where}: no column of numbers in this file; it holds {listed(found) or 'nothing'}"
         )
-    return ArrayColumns(where, variables, word, left_out=left_out)
+    return ArrayColumns(where, variables, word, left_out=left_out, texts=texts, scalars=scalars)
 
 
-def _seconds(stamps: Sequence[str] | np.ndarray, where: str) -> np.ndarray:
-    try:
-        moments = np.array(stamps, dtype="datetime64[ns]")
-    except ValueError as error:
-        raise DataError(
-            f"{where}: expected seconds or ISO dates (2024-05-31T12:00:00): {error}"
-        ) from None
-    return (moments - moments[0]) / np.timedelta64(1, "s")
+def _holds_texts(array: np.ndarray) -> bool:
+    return array.dtype.kind == "O" and array.size > 0 and isinstance(array.flat[0], str)

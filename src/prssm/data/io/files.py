@@ -1,59 +1,91 @@
-"""Recordings in files: CSV, Parquet, MAT (v5 and v7.3) and NPZ to a Record and back.
+"""Recordings in files of many formats to a Record and back; the suffix says which.
 
 All formats are read as named columns. In MAT and NPZ files every variable is a column; a matrix `X`
 (T x k) is the columns X1 .. Xk, and asking for `X` takes them all. Text files without a header have
-columns "1", "2", ...
+columns "1", "2", ... A new format is a reader in a file of this room and a line in `READERS`.
 """
 
+import importlib
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
-from prssm.data.io.binary_files import read_mat, read_npz, read_parquet
-from prssm.data.io.columns import FileColumns
-from prssm.data.io.text_files import read_text
+from prssm.data.clock.rules import Duplicates, Gaps, TimeRules
+from prssm.data.io import archives
+from prssm.data.io.columns import NO_WORDS, FileColumns, FileWords
+from prssm.data.io.records import TIME_COLUMN, Choice, Names, chosen_names, records_of
 from prssm.data.io.writers import WRITERS
 from prssm.data.record import Record
-from prssm.foundation.errors import DataError, listed
+from prssm.foundation.errors import DataError
 
-READERS: dict[str, Callable[[Path], FileColumns]] = {
-    ".csv": read_text,
-    ".txt": read_text,
-    ".dat": read_text,
-    ".tsv": read_text,
-    ".parquet": read_parquet,
-    ".mat": read_mat,
-    ".npz": read_npz,
+_TEXT = "prssm.data.io.text_files:read_text"
+_SHEET = "prssm.data.io.tables:read_spreadsheet"
+_ARROW = "prssm.data.io.tables:read_arrow"
+_SQLITE = "prssm.data.io.tables:read_sqlite"
+_HDF5 = "prssm.data.io.hdf5:read_hdf5"
+# module:function, which is imported when the first such file is read
+READERS: dict[str, str] = {
+    ".csv": _TEXT,
+    ".txt": _TEXT,
+    ".dat": _TEXT,
+    ".tsv": _TEXT,
+    ".tab": _TEXT,
+    ".asc": _TEXT,
+    ".parquet": "prssm.data.io.binary_files:read_parquet",
+    ".feather": _ARROW,
+    ".arrow": _ARROW,
+    ".xlsx": _SHEET,
+    ".xlsm": _SHEET,
+    ".xls": _SHEET,
+    ".ods": _SHEET,
+    ".mat": "prssm.data.io.matlab:read_mat",
+    ".npz": "prssm.data.io.binary_files:read_npz",
+    ".h5": _HDF5,
+    ".hdf5": _HDF5,
+    ".db": _SQLITE,
+    ".sqlite": _SQLITE,
+    ".sqlite3": _SQLITE,
+    ".duckdb": "prssm.data.io.tables:read_duckdb",
 }
-TIME_COLUMN = "time"
 
 AnyPath = str | os.PathLike[str]
-Names = str | Sequence[str] | None
+
+
+class Reading(TypedDict, total=False):
+    """The keywords of `read`, for type checkers."""
+
+    inputs: Names
+    outputs: Names
+    time: str | None
+    dt: float | None
+    sort: bool
+    duplicates: Duplicates
+    resample: float | str | None
+    time_unit: str | None
+    decimal: str | None
+    query: str | None
 
 
 @overload
 def read(
-    path: AnyPath,
-    *,
-    inputs: Names = None,
-    outputs: Names = None,
-    time: str | None = None,
-    dt: float | None = None,
+    path: AnyPath, *, gaps: Literal["error", "fill"] = "error", **how: Unpack[Reading]
 ) -> Record: ...
+
+
+@overload
+def read(path: AnyPath, *, gaps: Literal["split"], **how: Unpack[Reading]) -> list[Record]: ...
 
 
 @overload
 def read(
     path: list[str] | list[Path] | tuple[AnyPath, ...],
     *,
-    inputs: Names = None,
-    outputs: Names = None,
-    time: str | None = None,
-    dt: float | None = None,
+    gaps: Gaps = "error",
+    **how: Unpack[Reading],
 ) -> list[Record]: ...
 
 
@@ -64,60 +96,72 @@ def read(
     outputs: Names = None,
     time: str | None = None,
     dt: float | None = None,
+    gaps: Gaps = "error",
+    sort: bool = False,
+    duplicates: Duplicates = "error",
+    resample: float | str | None = None,
+    time_unit: str | None = None,
+    decimal: str | None = None,
+    query: str | None = None,
 ) -> Any:
     """A Record from the named columns of a file; a list of them from a list of files.
 
     Each file is an experiment.
 
-    The suffix says the format: CSV and its relatives, Parquet, MAT or NPZ. Inputs or outputs that
-    are not named are the columns u, u1, u2, .. and y, y1, y2, .. where the file has them; an empty
-    list means none. `time` names the column of time stamps (seconds, or ISO dates); a column called
-    "time" is used by itself if neither `time` nor `dt`, the sampling time in seconds, is given.
-    Missing outputs become NaN.
+    The suffix says the format. Inputs or outputs that are not named are the columns u, u1, u2, ..
+    and y, y1, y2, .. where the file has them; an empty list means none. `time` names the column of
+    time stamps: seconds, dates, clock times, Unix time, days of Excel or MATLAB (`time_unit` says
+    which, where the column does not). A column called "time" is used by itself if neither `time`
+    nor `dt`, the sampling time in seconds, is given. Missing outputs become NaN.
+
+    Rows must go on at a constant rate. `gaps='split'` gives a list of Records, the parts between
+    gaps; `gaps='fill'` adds rows with missing outputs. `sort=True` puts rows in order of time;
+    `duplicates='mean'` or 'first' keeps one row of each time. `resample=0.5` (or '500ms', 'auto')
+    puts rows on that step. `decimal` is ',' or '.', where a text file does not show it. `query` is
+    SQL, for a data base.
     """
+    rules = TimeRules(gaps, sort, duplicates, resample=resample, unit=time_unit)
+    choice = Choice(inputs, outputs, time, dt=dt, rules=rules)
+    words = FileWords(decimal, query)
     if isinstance(path, list | tuple):
-        return [read(each, inputs=inputs, outputs=outputs, time=time, dt=dt) for each in path]
-    return record_of(open_columns(path), inputs=inputs, outputs=outputs, time=time, dt=dt)
+        return [record for each in path for record in read_records(each, choice, words)]
+    records = read_records(path, choice, words)
+    return records if gaps == "split" or len(records) > 1 else records[0]
 
 
-def open_columns(path: AnyPath) -> FileColumns:
+def read_records(path: AnyPath, choice: Choice, how: FileWords = NO_WORDS) -> list[Record]:
+    """All experiments in one file."""
+    return records_in(open_columns(path, how), choice)
+
+
+def records_in(columns: FileColumns, choice: Choice) -> list[Record]:
+    """All experiments in an open file."""
+    from prssm.data.io.matlab import MatlabColumns
+
+    parts: Sequence[FileColumns] = [columns]
+    if isinstance(columns, MatlabColumns):
+        inputs = chosen_names(columns, choice.inputs, "u")
+        outputs = chosen_names(columns, choice.outputs, "y")
+        parts = columns.experiments([*inputs, *outputs])
+        if len(parts) > 1 or parts[0] is not columns:
+            choice = replace(choice, inputs=inputs, outputs=outputs)
+    return [record for part in parts for record in records_of(part, choice)]
+
+
+def open_columns(path: AnyPath, how: FileWords = NO_WORDS) -> FileColumns:
     """The named columns of a file, for who wants to look at them before choosing some."""
     path = _existing(path)
-    return _by_suffix(path, READERS, "read")(path)
+    if path.suffix.lower() in archives.SUFFIXES:
+        with archives.unpacked(path) as inner:
+            return replace(_opened(inner, how), where=str(path))  # type: ignore[type-var]
+    return _opened(path, how)
 
 
-def record_of(
-    columns: FileColumns,
-    *,
-    inputs: Names = None,
-    outputs: Names = None,
-    time: str | None = None,
-    dt: float | None = None,
-) -> Record:
-    """A Record from some columns of an open file; the arguments are those of `read`."""
-    input_names = _chosen(columns, inputs, "u")
-    output_names = _chosen(columns, outputs, "y")
-    names = input_names + output_names
-    if not names:
-        raise DataError(
-            f"{columns.where}: say which columns are inputs and outputs, e.g. inputs=['u'], "
-            f"outputs=['y'] (on the command line -u u -y y); the columns are "
-            f"{listed(columns.names)}"
-        )
-    _check_once(columns.where, names)
-    is_free = TIME_COLUMN in columns.names and TIME_COLUMN not in names
-    if time is None and dt is None and is_free:
-        time = TIME_COLUMN
-    numbers = _numbers(columns, names)
-    _check_inputs(columns, input_names, numbers)
-    return Record(
-        _stacked(numbers, input_names),
-        _stacked(numbers, output_names),
-        input_names=input_names,
-        output_names=output_names,
-        name=Path(columns.where).name,
-        **_steps(columns, time, dt, length=len(numbers[names[0]])),
-    )
+def _opened(path: Path, how: FileWords) -> FileColumns:
+    module, _, name = _by_suffix(path, READERS, "read").partition(":")
+    reader: Callable[[Path, FileWords], FileColumns]
+    reader = getattr(importlib.import_module(module), name)
+    return reader(path, how)
 
 
 def write_record(path: AnyPath, record: Record) -> Path:
@@ -173,7 +217,7 @@ def _existing(path: AnyPath) -> Path:
         raise DataError(f"{path}: expected a file, got a folder")
     if not path.exists():
         siblings = (
-            sorted(p.name for p in path.parent.glob("*") if p.suffix in READERS)
+            sorted(p.name for p in path.parent.glob("*") if p.suffix.lower() in READERS)
             if path.parent.is_dir()
             else []
         )
@@ -184,77 +228,8 @@ def _existing(path: AnyPath) -> Path:
     return path
 
 
-def _by_suffix(
-    path: Path, handlers: Mapping[str, Callable[..., Any]], verb: str
-) -> Callable[..., Any]:
+def _by_suffix(path: Path, handlers: Mapping[str, Any], verb: str) -> Any:
     if path.suffix.lower() not in handlers:
         ending = f"files ending in {path.suffix!r}" if path.suffix else "a file without a suffix"
         raise DataError(f"{path}: cannot {verb} {ending}; expected {', '.join(handlers)}")
     return handlers[path.suffix.lower()]
-
-
-def _chosen(columns: FileColumns, names: Names, letter: str) -> list[str]:
-    """The asked-for columns, matrices expanded.
-
-    If nothing was asked, those called by the convention.
-    """
-    if names is None:
-        return [name for name in columns.names if re.fullmatch(rf"{letter}\d*", name)]
-    listed = [names] if isinstance(names, str) else list(names)
-    return [column for name in listed for column in columns.expand(str(name))]
-
-
-def _check_once(where: str, names: list[str]) -> None:
-    if len(set(names)) < len(names):
-        name = next(name for name in names if names.count(name) > 1)
-        raise DataError(
-            f"{where}: column {name!r} is asked for twice; a column is one input or one output"
-        )
-
-
-def _numbers(columns: FileColumns, names: list[str]) -> dict[str, np.ndarray]:
-    numbers = {name: columns.numbers(name) for name in names}
-    for name in names[1:]:
-        if len(numbers[name]) != len(numbers[names[0]]):
-            raise DataError(
-                f"{columns.where}: {name!r} has {len(numbers[name])} rows, but {names[0]!r} has "
-                f"{len(numbers[names[0]])}; expected the same number"
-            )
-    return numbers
-
-
-def _check_inputs(
-    columns: FileColumns, names: list[str], numbers: Mapping[str, np.ndarray]
-) -> None:
-    for name in names:
-        missing = np.flatnonzero(np.isnan(numbers[name]))
-        if len(missing):
-            raise DataError(
-                f"{columns.where}: input column {name!r}, {columns.place(int(missing[0]))}: the "
-                f"value is missing ({len(missing)} such values); inputs must be known, only "
-                "outputs may be missing"
-            )
-
-
-def _steps(columns: FileColumns, time: str | None, dt: float | None, length: int) -> dict[str, Any]:
-    if time is None:
-        return {"dt": dt}
-    expanded = columns.expand(time)
-    if len(expanded) != 1:
-        raise DataError(
-            f"{columns.where}: time column {time!r} has {len(expanded)} columns, expected 1"
-        )
-    stamps = columns.stamps(expanded[0])
-    if (
-        dt is None
-        and len(stamps) == length > 1
-        and stamps[1] > 0
-        and np.array_equal(stamps, np.arange(length) * stamps[1])
-    ):
-        # stamps that are k dt to the last bit give dt to the last bit
-        return {"dt": float(stamps[1])}
-    return {"dt": dt, "time": stamps}
-
-
-def _stacked(numbers: Mapping[str, np.ndarray], names: list[str]) -> np.ndarray | None:
-    return np.stack([numbers[name] for name in names], axis=1) if names else None

@@ -18,6 +18,7 @@ from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import DataError
 
 Columns = dict[str, np.ndarray]
+_ROWS = 50_000  # that are turned into text at a time
 
 
 def write_csv(path: Path, columns: Columns) -> None:
@@ -44,11 +45,17 @@ def write_csv(path: Path, columns: Columns) -> None:
             text, quoting=csv.QUOTE_MINIMAL if plain else csv.QUOTE_ALL, lineterminator="\n"
         ).writerow(columns)
         rows = csv.writer(text, lineterminator="\n")
-        rows.writerows(zip(*(_cells(values) for values in columns.values()), strict=True))
+        length = len(next(iter(columns.values())))
+        for begin in range(0, length, _ROWS):  # Python's numbers take more memory than NumPy's
+            part = slice(begin, begin + _ROWS)
+            cells = [_cells(values[part]) for values in columns.values()]
+            rows.writerows(zip(*cells, strict=True))
         text.detach()
 
 
 def _cells(values: np.ndarray) -> list[Any]:
+    if values.dtype.kind == "M":  # dates as they are written in ISO
+        return np.datetime_as_string(values).tolist()
     if values.dtype.kind != "f":
         return values.tolist()
     # only NaN differs from itself

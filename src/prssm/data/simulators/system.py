@@ -50,3 +50,23 @@ def random_levels(
     """
     durations = hold * rng.integers(1, 5, size=length // hold + 1)
     return np.repeat(rng.uniform(low, high, size=len(durations)), durations)[:length]
+
+
+def integrate(
+    slope: Callable, x: np.ndarray, u: np.ndarray, dt: float, finer: int = 4
+) -> np.ndarray:
+    """States (T, Dx) at the rows of inputs that are held between them.
+
+    By the Runge-Kutta method of fourth order.
+    """
+    states = [np.asarray(x, float)]
+    for value in u[:-1]:
+        x = states[-1]
+        h = dt / finer
+        for _ in range(finer):
+            a = slope(x, value)
+            b = slope(x + 0.5 * h * a, value)
+            c = slope(x + 0.5 * h * b, value)
+            x = x + h / 6.0 * (a + 2.0 * b + 2.0 * c + slope(x + h * c, value))
+        states.append(x)
+    return np.array(states)

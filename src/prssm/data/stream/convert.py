@@ -14,7 +14,8 @@ import numpy as np
 
 from prssm.data.coerce import check_alike
 from prssm.data.io.binary_files import parquet_rows, read_parquet
-from prssm.data.io.files import READERS, AnyPath, Names, read, record_of
+from prssm.data.io.files import READERS, AnyPath, read_records
+from prssm.data.io.records import Choice, Names, record_of
 from prssm.data.record import Record
 from prssm.data.stream.stream import INDEX, KIND, ROWS, Stream
 from prssm.foundation.atomic import replacing
@@ -49,8 +50,10 @@ def convert(
     writer = _Writer()
     with replacing(folder / ROWS) as stream:
         for file in files:
-            writer.begin(file.name)
-            for piece, repeated in _pieces(file, inputs=inputs, outputs=outputs, time=time, dt=dt):
+            choice = Choice(inputs, outputs, time, dt=dt)
+            for piece, repeated in _pieces(file, choice):
+                if not repeated:
+                    writer.begin(piece.name)
                 writer.add(piece, repeated, stream)
                 # the first file's, for all
                 inputs = list(piece.input_names)
@@ -83,20 +86,19 @@ def _files(sources: Sequence[AnyPath]) -> list[Path]:
     return found
 
 
-def _pieces(path: Path, **columns: Any) -> Iterator[tuple[Record, int]]:
-    """One experiment in pieces.
-
-    With each comes the number of its first rows that were in the piece before.
+def _pieces(path: Path, choice: Choice) -> Iterator[tuple[Record, int]]:
+    """Experiments in pieces, each with the number of its first rows that were in the piece before.
 
     Pieces of a Parquet file overlap by a row, so that a gap in time between them is seen too.
     """
     if path.suffix.lower() != ".parquet" or not path.is_file():
-        yield read(path, **columns), 0
+        for record in read_records(path, choice):
+            yield record, 0
         return
     for begin in range(0, max(parquet_rows(path), 1), BLOCK):
         repeated = min(begin, 1)
         rows = slice(begin - repeated, begin + BLOCK)
-        yield record_of(read_parquet(path, rows), **columns), repeated
+        yield record_of(read_parquet(path, rows=rows), choice), repeated
 
 
 class _Writer:
@@ -108,6 +110,7 @@ class _Writer:
         self.lengths: list[int] = []
         self.digest = hashlib.sha256()
         self.count = self.mean = self.squares = np.zeros(0)
+        self.low = self.high = np.zeros(0)
 
     def begin(self, name: str) -> None:
         """What is added from now on is another experiment."""
@@ -139,11 +142,17 @@ class _Writer:
         count = np.sum(~np.isnan(values), axis=0).astype(np.float64)
         mean = np.nansum(values, axis=0) / np.maximum(count, 1.0)
         squares = np.nansum((values - mean) ** 2, axis=0)
+        low = np.fmin.reduce(values, axis=0)
+        high = np.fmax.reduce(values, axis=0)
         if not self.count.size:
+            self.low = low
+            self.high = high
             self.count = count
             self.mean = mean
             self.squares = squares
             return
+        self.low = np.fmin(self.low, low)
+        self.high = np.fmax(self.high, high)
         total = np.maximum(self.count + count, 1.0)
         apart = mean - self.mean
         self.squares = self.squares + squares + apart**2 * self.count * count / total
@@ -171,5 +180,10 @@ class _Writer:
             "names": self.names,
             "lengths": self.lengths,
             "digest": self.digest.hexdigest(),
-            "statistics": {"mean": self.mean.tolist(), "std": std.tolist()},
+            "statistics": {
+                "mean": self.mean.tolist(),
+                "std": std.tolist(),
+                "low": self.low.tolist(),
+                "high": self.high.tolist(),
+            },
         }

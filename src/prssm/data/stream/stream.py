@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from prssm.data.domain import Domain
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.stream.index import check_index
@@ -36,7 +37,7 @@ class Stream:
     names: tuple[str, ...]
     lengths: np.ndarray
     digest: str  # of all rows
-    statistics: dict[str, list[float]]  # mean and std of each column
+    statistics: dict[str, list[float]]  # mean, std, low and high of each column
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> "Stream":
@@ -113,6 +114,14 @@ class Stream:
             std = np.ones_like(std)
         inputs = len(self.input_names)
         return Scaler(mean[:inputs], std[:inputs], mean[inputs:], y_std=std[inputs:])
+
+    def domain(self) -> Domain:
+        """What all rows cover; a stream of an earlier version does not say."""
+        if "low" not in self.statistics:
+            return Domain()
+        limits = np.array([self.statistics["low"], self.statistics["high"]])
+        inputs = len(self.input_names)
+        return Domain(limits[:, :inputs], limits[:, inputs:])
 
     def sample(self, rows: int, seed: int, shortest: int = 2) -> list[Record]:
         """Some experiments, at most `rows` rows in all.

@@ -88,7 +88,7 @@ def _run(experiment: Experiment, record: dict[str, Any], arrays: dict[str, np.nd
     metrics = {}
     for part, records in (("train", train), ("test", test)):
         start = time.perf_counter()
-        predictions = model.simulate(records, seed=experiment.seed)
+        predictions = model.free_runs(records, seed=experiment.seed)
         record["seconds"][f"simulate_{part}"] = time.perf_counter() - start
         if part == "test":
             arrays |= _arrays_of(predictions)

@@ -97,7 +97,7 @@ def _rows(
     model: Estimator, called: str, train: list[Record], test: list[Record]
 ) -> dict[str, dict[str, Any]]:
     """Scores on the test part by name, those of the plain models first, for chosen.json."""
-    rows = [*baseline_rows(called, train, test), ScoreRow(called, model.score(test))]
+    rows = [*baseline_rows(called, train, test), ScoreRow(called, model.evaluate(test))]
     return {row.label: {"scores": finite(dict(row.scores)), "note": row.note} for row in rows}
 
 

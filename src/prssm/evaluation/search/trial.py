@@ -137,7 +137,7 @@ class TrialWork:
             evidence.begin_fit(sum(map(_measured_rows, fit)))
             model = trial.variant.build(trial.seed)
             model.fit(fit, progress=evidence)
-            predictions += model.simulate(held_out, seed=trial.seed)
+            predictions += model.free_runs(held_out, seed=trial.seed)
         record["metrics"] = score(predictions, Scaler.fit(self.records).y_std, "held-out")
 
 

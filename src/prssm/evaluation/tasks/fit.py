@@ -44,7 +44,11 @@ class Fitted:
 
 
 def fit(
-    settings: FitSettings, *, progress: bool | Progress = False, note: Note = no_notes
+    settings: FitSettings,
+    *,
+    progress: bool | Progress = False,
+    note: Note = no_notes,
+    phase: Note = no_notes,
 ) -> Fitted:
     """Train a model and write it to `settings.out`, which holds the best so far meanwhile.
 
@@ -53,11 +57,13 @@ def fit(
     begun = time.monotonic()
     model = build(settings, note)
     many.join(settings.processes)
+    phase(f"reading {settings.data.title}")
     loaded = load_data(settings.data)
     checkpoint = settings.checkpoint_file
     leads = many.leads(settings.processes)
     if leads:
         _prepare(checkpoint, settings.resume, note)
+    phase(f"fitting {model.name}: linear models first, then training")
     model.fit(
         loaded.source,
         progress=progress,
@@ -69,6 +75,7 @@ def fit(
     )
     many.part(settings.processes)
     if leads:
+        phase(f"saving {settings.out}")
         model.save(settings.out)
         checkpoint.unlink(missing_ok=True)
     return Fitted(model, loaded.train, loaded.test, leads)

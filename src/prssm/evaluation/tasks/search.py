@@ -14,7 +14,7 @@ from prssm.data.record import Record
 from prssm.evaluation.jobs.runner import Watcher
 from prssm.evaluation.search.final import CHOSEN_FILE, MODEL_FILE, refit, write_options
 from prssm.evaluation.search.search import Found, search
-from prssm.evaluation.tasks.settings import DataSettings, SearchSettings
+from prssm.evaluation.tasks.settings import COLUMN_NAMES, DataSettings, SearchSettings
 from prssm.evaluation.tasks.sources import Loaded
 from prssm.training.session import Progress
 
@@ -70,10 +70,9 @@ def _told(data: DataSettings) -> dict[str, Any]:
     """The data as keys of a file for `prssm fit --config`."""
     return {
         "data": list(data.data),
+        **{name: getattr(data, name) for name in COLUMN_NAMES},
         "inputs": None if data.inputs is None else list(data.inputs),
         "outputs": None if data.outputs is None else list(data.outputs),
-        "time": data.time,
-        "dt": data.dt,
         "test": data.test,
         "split": data.split,
     }

@@ -5,7 +5,7 @@ its word on the command line.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,25 @@ from prssm.foundation.errors import OptionError
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnSettings:
-    """Which columns of a file are meant; None: those called by the convention (`prssm.read`)."""
+    """Which columns of a file are meant, and how its time stamps are read (`prssm.read`).
+
+    None: as the model was trained, else by the convention.
+    """
 
     inputs: tuple[str, ...] | None = None
     outputs: tuple[str, ...] | None = None
     time: str | None = None
     dt: float | None = None
+    gaps: str | None = None
+    sort: bool | None = None
+    duplicates: str | None = None
+    resample: str | float | None = None
+    time_unit: str | None = None
+    decimal: str | None = None
+    query: str | None = None
+
+
+COLUMN_NAMES = tuple(part.name for part in fields(ColumnSettings))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,11 +64,11 @@ class DataSettings(ColumnSettings):
 
     def _check_stream(self) -> None:
         """A stream brings its own columns."""
-        for name in ("inputs", "outputs", "time", "dt", "split"):
+        for name in (*COLUMN_NAMES, "split"):
             if getattr(self, name) is not None:
+                word = f"--{name.replace('_', '-')}"
                 raise OptionError(
-                    f"--{name}: the stream {self.stream!r} was converted already; leave --{name} "
-                    "out"
+                    f"{word}: the stream {self.stream!r} was converted already; leave {word} out"
                 )
         if self.data:
             raise OptionError(
@@ -151,6 +164,20 @@ class SavedModelSettings(ColumnSettings):
     def __post_init__(self) -> None:
         if self.samples is not None and self.samples < 2:  # a spread needs two
             raise OptionError(f"--samples: expected at least 2, got {self.samples}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonSettings(ColumnSettings):
+    """Saved models and the data that all of them run over: a file, or the name of a set."""
+
+    models: tuple[Path, ...]
+    data: str
+
+    def __post_init__(self) -> None:
+        if not self.models:
+            raise OptionError(
+                "no models: name one or more files, e.g. prssm compare a.prssm --on log"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,16 +1,20 @@
 """From the word that a user wrote for data (a file, the name of a set, a stream) to Records."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from prssm.data.clock.rules import TimeRules
 from prssm.data.coerce import as_records
-from prssm.data.io.files import open_columns, read, record_of
+from prssm.data.io.columns import FileWords
+from prssm.data.io.files import open_columns, read, read_records, records_in
+from prssm.data.io.records import Choice
 from prssm.data.record import Record
 from prssm.data.sets import catalogue
 from prssm.data.splits import can_be_cut, ends, split
 from prssm.data.stream.stream import Stream
-from prssm.evaluation.tasks.settings import ColumnSettings, DataSettings
+from prssm.evaluation.tasks.settings import COLUMN_NAMES, ColumnSettings, DataSettings
 from prssm.foundation.errors import DataError, OptionError, did_you_mean
 from prssm.models.estimator import Estimator
 
@@ -43,16 +47,12 @@ def training_and_test(settings: DataSettings) -> tuple[list[Record], list[Record
     """What trains and what is scored; the second is empty where the user kept nothing back."""
     if any(is_set(word) for word in settings.data):
         return _from_catalogue(settings.data, settings)
-    records = [_read(word, settings) for word in settings.data]
+    choice = choice_of(settings)
+    words = FileWords(settings.decimal, settings.query)
+    records = [record for word in settings.data for record in read_records(word, choice, words)]
     if settings.test:
-        test = read(
-            settings.test,
-            inputs=records[0].input_names,
-            outputs=records[0].output_names,
-            time=settings.time,
-            dt=settings.dt,
-        )
-        return records, [test]
+        same = replace(choice, inputs=records[0].input_names, outputs=records[0].output_names)
+        return records, read_records(settings.test, same, words)
     if settings.split is not None:
         return _cut(records, settings.split)
     return records, []
@@ -68,18 +68,34 @@ def records_for_model(model: Estimator, word: str, columns: ColumnSettings) -> l
     """
     if is_set(word):
         return _from_catalogue([word], columns)[1]
-    found = open_columns(word)
+    words = FileWords(columns.decimal, columns.query)
+    found = open_columns(word, words)
+    known = found.names
     outputs: Sequence[str] = columns.outputs or model.output_names_
-    if not columns.outputs and not set(found.names).intersection(outputs):
+    if not columns.outputs and not set(known).intersection(outputs):
         outputs = ()
-    record = record_of(
-        found,
-        inputs=columns.inputs or model.input_names_,
-        outputs=outputs,
-        time=columns.time,
-        dt=columns.dt,
+    choice = replace(
+        choice_of(columns), inputs=columns.inputs or model.input_names_, outputs=outputs
     )
-    return [record]
+    time = model.domain_.time
+    if choice.time is None and choice.dt is None and time in known:
+        choice = replace(choice, time=time)
+    return records_in(found, choice)
+
+
+def choice_of(columns: ColumnSettings) -> Choice:
+    """The settings as `prssm.data.io` takes them."""
+    rules: dict[str, Any] = {
+        "gaps": columns.gaps,
+        "sort": columns.sort,
+        "duplicates": columns.duplicates,
+        "resample": columns.resample,
+        "unit": columns.time_unit,
+    }
+    told = {name: value for name, value in rules.items() if value is not None}
+    return Choice(
+        columns.inputs, columns.outputs, columns.time, dt=columns.dt, rules=TimeRules(**told)
+    )
 
 
 def is_set(word: str) -> bool:
@@ -92,12 +108,6 @@ def is_set(word: str) -> bool:
         return False  # reading it will say what is wrong
     raise DataError(
         f"no file and no data set is called {word!r}.{did_you_mean(word, catalogue.names())}"
-    )
-
-
-def _read(word: str, columns: ColumnSettings) -> Record:
-    return read(
-        word, inputs=columns.inputs, outputs=columns.outputs, time=columns.time, dt=columns.dt
     )
 
 
@@ -114,11 +124,11 @@ def _from_catalogue(
         raise OptionError(
             f"data: expected one data set or one or more files, got {', '.join(words)}"
         )
-    for name in ("inputs", "outputs", "time", "dt", "split", "test"):
+    for name in (*COLUMN_NAMES, "split", "test"):
         if getattr(settings, name, None) is not None:
+            word = f"--{name.replace('_', '-')}"
             raise OptionError(
-                f"--{name}: the set {words[0]!r} brings its own columns and split; leave --{name} "
-                "out"
+                f"{word}: the set {words[0]!r} brings its own columns and split; leave {word} out"
             )
     train, test = catalogue.load(words[0])
     return as_records(train), as_records(test)

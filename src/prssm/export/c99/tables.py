@@ -98,8 +98,9 @@ def _filter(description: Description, precision: str) -> dict[str, np.ndarray]:
 
 
 def _functions(description: Description, draws: Draws | None) -> dict[str, np.ndarray]:
-    """The Gaussian processes. The signal's variance is in all that is multiplied by a
-    correlation.
+    """The Gaussian processes.
+
+    The signal's variance is in all that is multiplied by a correlation.
     """
     members = description.members
     inverse = np.sqrt(_FOLDED[description.kernel]) / _each(description, "lengthscale")

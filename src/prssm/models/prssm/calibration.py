@@ -4,6 +4,10 @@ The deviation of every free run is multiplied by one factor for each output: tha
 band would have held its share of the held-out errors. The shape of the band over time stays the
 model's own, so that it is wide where the model knows little, and narrower for the final model,
 which has seen more data than the models of the folds.
+
+These err more than the final one, which errs less where it was trained: `toward` goes some of the
+way from the former to the latter. Outside of what was seen, and for a while after, `widening` makes
+the band wider (docs/calibration.md has what was tried).
 """
 
 from collections.abc import Sequence
@@ -14,8 +18,15 @@ import numpy as np
 
 from prssm.prediction.gaussian import half_width
 
-_SHARES = (0.9, 0.95)  # bands whose factors are averaged; see docs/studies/accuracy.md for others
-_RANGE = (0.5, 20.0)  # a factor beyond is a sign of broken folds rather than of a broken band
+_SHARES = (0.9, 0.95)  # bands whose factors are averaged; see docs/studies/accuracy.md
+_SEEN = 0.2  # share of the final model's errors where it was trained, in the logarithm
+# A row that is outside by a deviation of the training data has a band so much wider; at most so
+# many deviations count; and what is left of it after each step, since a state that is wrong stays
+# so for a while.
+_WIDER = 1.0
+_MOST = 5.0
+_FADES = 0.95
+_RANGE = (0.25, 20.0)  # a factor beyond is a sign of broken folds rather than of a broken band
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +52,27 @@ class Calibration:
         )
         return cls(np.array([_factor(ratio[~np.isnan(ratio)]) for ratio in ratios.T]))
 
+    def toward(self, seen: Self) -> Self:
+        """Some of the way to the factors that are right where the final model was trained."""
+        return type(self)(self.factor ** (1.0 - _SEEN) * seen.factor**_SEEN)
+
     def std(self, std: np.ndarray) -> np.ndarray:
         return self.factor * std
 
     def samples(self, samples: np.ndarray, mean: np.ndarray) -> np.ndarray:
         """Trajectories (S, T, Dy) with the calibrated spread around their mean."""
         return mean + self.factor * (samples - mean)
+
+
+def widening(distance: np.ndarray) -> np.ndarray:
+    """By how much the band is wider at each step of a run, (T,): 1 inside of what was seen.
+
+    From the distances of the steps to it.
+    """
+    far = np.minimum(distance, _MOST)
+    for t in range(1, len(far)):
+        far[t] = max(far[t], _FADES * far[t - 1])
+    return 1.0 + _WIDER * far
 
 
 def _factor(ratio: np.ndarray) -> float:

@@ -12,11 +12,12 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.stream.stream import Stream
-from prssm.foundation.errors import DataError, OptionError
+from prssm.foundation.errors import OptionError
 from prssm.inference.noise_search import NoiseFactors
 from prssm.inference.state_space import StateSpace
 from prssm.models.estimator import Estimator, Simulated
-from prssm.models.prssm.calibration import Calibration
+from prssm.models.functions.jax_model import JaxModel
+from prssm.models.prssm.calibration import Calibration, widening
 from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, ResolvedConfig
 from prssm.models.prssm.filtering.noises import (
     Heard,
@@ -31,10 +32,12 @@ from prssm.models.prssm.fitting.growth import Growth
 from prssm.models.prssm.fitting.held_out import folds_of
 from prssm.models.prssm.fitting.prepare import cut_for, prepared, starts_for, window_of
 from prssm.models.prssm.fitting.streaming import StreamWindows, check_options
+from prssm.models.prssm.functions import jax_model
 from prssm.models.prssm.levels import AUTO, levels_of
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import Choice, choose
 from prssm.models.prssm.starts.start import Starts, blank_model
+from prssm.models.prssm.stepping.mixture_stepper import MixtureStepper
 from prssm.models.prssm.stepping.stepper import Stepper
 from prssm.models.prssm.trained import Trained
 from prssm.models.stored_arrays import check
@@ -51,6 +54,11 @@ _WORSE_THAN_LINEAR = (
     "the linear model is kept: level {level} errs less on held-out stretches, but more in free "
     "runs over whole training records"
 )
+
+KEPT_VALUES = 5_000_000  # drawn values of a run that are kept where nobody asked for samples
+
+
+_VISITS = 20  # trajectories whose mean is the path of a run over a training record
 
 
 class PRSSM(Estimator):
@@ -209,26 +217,55 @@ class PRSSM(Estimator):
         count = self.config.simulation_samples if samples is None else samples
         if count < 2:
             raise OptionError(f"samples: expected at least 2 trajectories, got {count}")
-        if len(y_start) < self._window and not np.isnan(y_start).all():
-            raise DataError(
-                f"a simulation starts from {self.warmup} samples, the record has no more than "
-                f"{len(y_start) * self.stride_}"
-            )
-        run = self.mixture_.run(u, y_start, count, seed)
+        # drawn trajectories of a long run are kept only for who asks for them
+        few = len(u) * y_start.shape[1] * count <= KEPT_VALUES
+        run = self.mixture_.run(u, y_start, count, seed, keep=samples is not None or few)
+        drawn = run.samples
+        if drawn is not None:
+            drawn = self.calibration_.samples(drawn, run.mean)
+        return replace(run, std=self.calibration_.std(run.std), samples=drawn)
+
+    def _widened(self, run: Simulated, distance: np.ndarray) -> Simulated:
+        factor = widening(distance)[:, None]
         assert run.samples is not None
-        samples_y = self.calibration_.samples(run.samples, run.mean)
-        return replace(run, std=self.calibration_.std(run.std), samples=samples_y)
+        samples = run.mean + factor * (run.samples - run.mean)
+        return replace(run, std=factor * run.std, samples=samples)
+
+    def _path(self, run: Simulated) -> np.ndarray:
+        assert run.state_mean is not None
+        return run.state_mean
+
+    def _visited(self, records: list[Record]) -> list[np.ndarray]:
+        best = self.mixture_.only(0)  # the member whose states a run gives
+        starts = [(record.u, record.y[: self._window]) for record in records]
+        return [self._path(best.run(u, y, _VISITS, self.config.seed)) for u, y in starts]
 
     def _state_space(self) -> StateSpace:
         return space_of(self.mixture_.models, self._window, self.noises_)
 
-    def stepper(self) -> Stepper:
-        """One step at a time, for a controller.
+    def stepper(self, *, best: bool = False) -> Stepper | MixtureStepper:
+        """One step at a time, for a controller: some microseconds a step of each member's mean.
 
-        Some microseconds a step of the mean, by the best model of the mixture.
+        The output is the mean of all members, as in `simulate`. `best=True` steps the best member
+        alone: its state is smaller and a step faster, but it errs by more.
         """
         self._check_fitted()
-        return Stepper(self.mixture_, self.scaler_, self.stride_)
+        members = len(self.mixture_.models.log_output_std)
+        if best or members == 1:
+            return Stepper(self.mixture_, self.scaler_, self.stride_)
+        return MixtureStepper(self.mixture_, self.scaler_, self.stride_)
+
+    def _jax_model(self, samples: int, seed: int) -> JaxModel:
+        return jax_model(
+            self.mixture_,
+            self.scaler_,
+            self.calibration_,
+            stride=self.stride_,
+            samples=samples,
+            seed=seed,
+            names=(self.input_names_, self.output_names_),
+            dt=self.dt_,
+        )
 
     def findings(self) -> list[tuple[str, str]]:
         if not self.held_out_:
@@ -309,8 +346,9 @@ def _shaped(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) ->
 
 
 def _check_sizes(config: ResolvedConfig, arrays: dict[str, np.ndarray], inputs: int) -> None:
-    """Options that ask for more numbers than the file has would fill the memory before that is
-    noticed.
+    """Refuses options that ask for more numbers than the file has.
+
+    They would fill the memory before that is noticed.
     """
     there = sum(array.size for array in arrays.values())
     states = config.latent_dim

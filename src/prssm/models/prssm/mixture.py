@@ -6,10 +6,10 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.dynamics.engines.choice import Engine
-from prssm.foundation.errors import DataError
 from prssm.models.estimator import Simulated
 from prssm.models.prssm.elbo import Draws, StateSpaceModel
 from prssm.models.prssm.free_run import FreeRuns
+from prssm.prediction.moments import Moments
 
 
 class Mixture(eqx.Module):
@@ -22,19 +22,29 @@ class Mixture(eqx.Module):
     engine: Engine = eqx.field(static=True, default="auto")
 
     def run(
-        self, u: np.ndarray, y_start: np.ndarray, count: int, seed: int, *, quick: bool = False
+        self,
+        u: np.ndarray,
+        y_start: np.ndarray,
+        count: int,
+        seed: int,
+        *,
+        quick: bool = False,
+        keep: bool = True,
     ) -> Simulated:
         """A free run of `count` trajectories over scaled inputs (T, Du).
 
-        `quick` runs in single precision and gives no samples and no states.
+        `quick` runs in single precision and gives no samples and no states. Without `keep` there
+        are no samples either, and memory is that of the means and deviations alone.
         """
         means, log_stds = self.first_states(u, y_start)
         members = len(means)
         share = -(-count // members)
         kind = np.float32 if quick else np.float64
         runs = FreeRuns(self.models, self.draws, self.engine)
-        outputs = np.empty((len(u), self.models.log_output_std.shape[1], members * share), kind)
-        states = np.empty((0, 0, 0)) if quick else np.empty((len(u), means.shape[1], share))
+        width = self.models.log_output_std.shape[1]
+        seen = Moments(len(u), width)
+        inside = None if quick else Moments(len(u), means.shape[1])
+        kept = np.empty((len(u), width, members * share)) if keep and not quick else None
         for index in range(members):
             rng = np.random.default_rng([seed, index])
             first = means[index][:, None]
@@ -42,25 +52,31 @@ class Mixture(eqx.Module):
             x1 = first + spread * rng.standard_normal((len(first), share))
             mine = slice(index * share, (index + 1) * share)
             for block in runs.member(index, u, x1.astype(kind), rng=rng, kind=kind):
-                rows = slice(block.begin, block.begin + len(block.outputs))
-                outputs[rows, :, mine] = block.outputs
-                if index == 0 and not quick:  # members need not agree on what their states mean
-                    states[rows] = block.states
+                seen.add(block.begin, block.outputs)
+                if inside is not None and index == 0:  # members' states need not mean the same
+                    inside.add(block.begin, block.states)
+                if kept is not None:
+                    kept[block.begin : block.begin + len(block.outputs), :, mine] = block.outputs
         noise_var = np.exp(2.0 * np.asarray(self.models.log_output_std)).mean(axis=0)
-        mean = outputs.mean(axis=2, dtype=np.float64)
-        std = np.sqrt(outputs.var(axis=2, ddof=1, dtype=np.float64) + noise_var)
-        if quick:
-            return Simulated(mean, std)
-        drawn = outputs + self._noise(outputs.shape, share, seed)
-        # Members take turns.
-        shown = np.random.default_rng(seed).permutation(drawn.shape[2])[:count]
         return Simulated(
-            mean=mean,
-            std=std,
-            samples=np.transpose(drawn[:, :, shown], (2, 0, 1)),
-            state_mean=states.mean(axis=2),
-            state_std=states.std(axis=2, ddof=1),
+            mean=seen.mean,
+            std=np.sqrt(seen.var() + noise_var),
+            samples=None if kept is None else self._samples(kept, count, share, seed),
+            state_mean=None if inside is None else inside.mean,
+            state_std=None if inside is None else np.sqrt(inside.var()),
         )
+
+    def only(self, index: int) -> "Mixture":
+        """One member alone."""
+        models = jax.tree.map(lambda leaf: np.asarray(leaf)[index : index + 1], self.models)
+        return Mixture(models, self.window, self.draws, self.engine)
+
+    def _samples(self, outputs: np.ndarray, count: int, share: int, seed: int) -> np.ndarray:
+        """Drawn measurements (count, T, Dy) from noise-free outputs (T, Dy, trajectories)."""
+        outputs += self._noise(outputs.shape, share, seed)
+        # Members take turns.
+        shown = np.random.default_rng(seed).permutation(outputs.shape[2])[:count]
+        return np.transpose(outputs[:, :, shown], (2, 0, 1))
 
     def _noise(self, shape: tuple[int, ...], share: int, seed: int) -> np.ndarray:
         """Sensor noise (T, Dy, trajectories) of each member's own size and memory."""
@@ -86,10 +102,7 @@ class Mixture(eqx.Module):
         if self.window == 0 or np.isnan(y_start).all():
             blank = np.zeros(self.models.transition.log_process_std.shape)
             return blank, blank
-        if len(y_start) < self.window:
-            raise DataError(
-                f"a simulation starts from {self.window} samples, the record has {len(y_start)}"
-            )
+        u, y_start = _long_enough(u, y_start, self.window)
         filled = Record(u[: self.window], y_start[: self.window]).outputs_filled()
         members = len(self.models.log_output_std)
         recognitions = [
@@ -99,3 +112,18 @@ class Mixture(eqx.Module):
         moments = [one(filled, u[: self.window], xp=np) for one in recognitions]
         means, log_stds = (np.stack(part) for part in zip(*moments, strict=True))
         return means, log_stds
+
+
+def _long_enough(u: np.ndarray, y_start: np.ndarray, window: int) -> tuple[np.ndarray, np.ndarray]:
+    """First samples for the recognition model.
+
+    Those that a short record lacks are its last one held.
+    """
+    lacking = window - len(y_start)
+    if lacking <= 0:
+        return u, y_start
+    rows = u[: len(y_start)]
+    return (
+        np.concatenate([rows, np.repeat(rows[-1:], lacking, axis=0)]),
+        np.concatenate([y_start, np.repeat(y_start[-1:], lacking, axis=0)]),
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from prssm.linear.order import as_good
 from prssm.models.prssm.calibration import Calibration
 from prssm.models.prssm.mixture import Mixture
-from prssm.models.prssm.trained import Candidate, Kept, Trained, mixed
+from prssm.models.prssm.trained import Candidate, HeldOut, Kept, Trained, mixed
 
 # Levels whose held-out errors are this close to the smallest, relative to it, are mixed.
 NEAR = 0.05
@@ -95,16 +95,22 @@ def _kept(
     ]
     ordered = _with_equal_weights(kept)
     mixture = trained.mixture_of(ordered)
-    outputs = mixture.models.log_output_std.shape[1]
     return Choice(
         level=name,
         held_out={name: found.scores() for name, found in scored if np.isfinite(found.rmse)},
-        calibration=Calibration.fit(*result) if result.errors else Calibration.none(outputs),
+        calibration=_calibrated(trained, result, mixture),
         mixture=mixture,
         members=np.concatenate([part.members for part in ordered]),
         steady=all(len(members[index]) for index in chosen),
         candidates=[entered[index] for index in chosen],
     )
+
+
+def _calibrated(trained: Trained, held_out: HeldOut, mixture: Mixture) -> Calibration:
+    """From errors of the folds' models where they were not trained, and the final model's there."""
+    if not held_out.errors:
+        return Calibration.none(mixture.models.log_output_std.shape[1])
+    return Calibration.fit(*held_out).toward(Calibration.fit(*trained.seen(mixture)))
 
 
 def _with_equal_weights(levels: Sequence[Kept]) -> list[Kept]:

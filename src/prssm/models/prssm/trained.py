@@ -196,6 +196,13 @@ class Trained:
             self._runs[known] = HeldOut([error for error, _ in runs], [std for _, std in runs])
         return self._runs[known]
 
+    def seen(self, mixture: Mixture) -> HeldOut:
+        """Free runs over the same stretches by a final model, which was trained on them."""
+        folds = {id(group.fold): group.fold for group in self.groups if group.fold is not None}
+        stretches = [whole for fold in folds.values() for whole in fold.held_out_records]
+        runs = [self._over(mixture, whole) for whole in stretches]
+        return HeldOut([error for error, _ in runs], [std for _, std in runs])
+
     def _over(self, mixture: Mixture, whole: Record) -> tuple[np.ndarray, np.ndarray]:
         """Errors and deviations of a free run over a held-out stretch."""
         record = whole[:_STRETCH]

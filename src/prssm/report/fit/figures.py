@@ -111,7 +111,7 @@ def residuals(prediction: Prediction) -> Figure:
         ax.plot(prediction.time, error, color=MEASURED, lw=0.9, label="measured minus simulated")
         ax.axhline(0.0, color=QUIET, lw=0.8)
         ax.set_ylabel(prediction.output_names[output])
-        ax.set_xlabel(_time_label(prediction))
+        ax.set_xlabel(time_label(prediction))
         ax.margins(x=0)
         _limit(ax, error, np.zeros(len(error)), reach=reach, most=2.0)
     return finish(figure, axes)
@@ -196,7 +196,7 @@ def latent_states(prediction: Prediction) -> Figure:
             )
             _limit(ax, mean[:, state], mean[:, state], reach=2 * std[:, state], most=2.0)
         ax.set_ylabel(f"state {state + 1}")
-        ax.set_xlabel(_time_label(prediction))
+        ax.set_xlabel(time_label(prediction))
         ax.margins(x=0)
     return finish(figure, axes)
 
@@ -241,5 +241,6 @@ def _skip_start(ax: Axes, log: TrainingLog) -> None:
         ax.set_ylim(low - 0.1 * (settled.max() - low), settled.max() + 0.08 * (settled.max() - low))
 
 
-def _time_label(prediction: Prediction) -> str:
+def time_label(prediction: Prediction) -> str:
+    """What the axis of time counts."""
     return "time [s]" if prediction.dt else "sample"

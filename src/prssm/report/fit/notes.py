@@ -4,7 +4,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from prssm.evaluation.comparison import Run
+import numpy as np
+
+from prssm.evaluation.comparison import Comparison, Run
+from prssm.prediction.cautions import leaves
 from prssm.report.tables import ScoreRow
 from prssm.training.log import TrainingLog
 
@@ -38,12 +41,36 @@ def notes_about(
         ]
     )
     notes += [
+        *_about_data(runs[0]),
         *_about_band(runs[0]),
         *_about_baselines(runs[0], baselines),
         *_about_gap(runs),
         *_about_training(log),
     ]
     return sorted(notes, key=lambda note: note.kind != "warning")
+
+
+def cautions(comparison: Comparison, log: TrainingLog | None) -> list[str]:
+    """The warnings of the report that nobody has said yet, for the terminal.
+
+    What runs say of themselves, and that nothing was kept back, is said when it is found.
+    """
+    runs = comparison.runs
+    notes = notes_about(runs, comparison.baselines, log, held_out=True)
+    said = {note.text for note in _about_data(runs[0])}
+    return [note.text for note in notes if note.kind == "warning" and note.text not in said]
+
+
+def _about_data(run: Run) -> list[Note]:
+    """What the runs must be distrusted for, as they say themselves."""
+    said = dict.fromkeys(text for p in run.predictions for text in p.cautions)
+    return [Note("warning", f"{text[0].upper()}{text[1:]}.") for text in said]
+
+
+def _outside(run: Run) -> float:
+    """The share of rows whose inputs are beyond what training saw."""
+    marked = [p.inputs_outside for p in run.predictions if p.inputs_outside is not None]
+    return float(np.concatenate(marked).mean()) if marked else 0.0
 
 
 def _about_band(run: Run) -> list[Note]:
@@ -97,16 +124,25 @@ def _about_gap(runs: Sequence[Run]) -> list[Note]:
         return []
     test = runs[0].scores.get("rmse", math.nan)
     train = runs[1].scores.get("rmse", math.nan)
-    if test > 2.5 * train:
-        return [
-            Note(
-                "warning",
-                f"The error on {runs[0].label} ({test:.4g}) is {test / train:.1f} times that on "
-                f"{runs[1].label} ({train:.4g}): the model has learnt the recording more than the "
-                "system.",
-            )
-        ]
-    return []
+    if not test > 2.5 * train:
+        return []
+    share = _outside(runs[0])
+    if share > 0.0:
+        reason = (
+            f"but {share:.0%} of its rows have inputs that training never saw: record such inputs "
+            "for training before you blame the model"
+        )
+    elif any(leaves(run) for run in runs[0].predictions):
+        reason = "but its runs leave what the model has seen, so this says little about the rest"
+    else:
+        reason = "so the model has learnt the recording more than the system"
+    return [
+        Note(
+            "warning",
+            f"The error on {runs[0].label} ({test:.4g}) is {test / train:.1f} times that on "
+            f"{runs[1].label} ({train:.4g}), {reason}.",
+        )
+    ]
 
 
 def _about_training(log: TrainingLog | None) -> list[Note]:

@@ -14,14 +14,19 @@ from prssm.evaluation.comparison import Run, residuals_of
 from prssm.foundation.atomic import replacing
 from prssm.models.estimator import Estimator
 from prssm.prediction.prediction import Prediction
-from prssm.report.fit import figures
+from prssm.report.fit import context_figures, figures
+from prssm.report.fit.behaviour import behaviour
 from prssm.report.fit.notes import notes_about
 from prssm.report.html import render
 from prssm.report.images import Image, embed
 from prssm.report.residual_words import in_words
-from prssm.report.tables import METRICS, ScoreRow, Table, score_table
+from prssm.report.tables import METRICS, ScoreRow, Table, outputs_table, score_table
 
 MAX_RECORDS = 3  # free runs drawn of each part; the scores count all
+PLAIN_MODELS = (
+    "Free simulation beside two models that every learnt one has to beat: the training mean and a "
+    "linear state-space model."
+)
 PACKAGES = ("prssm", "jax", "numpy", "scipy")
 
 
@@ -33,14 +38,19 @@ def write_report(
     *,
     title: str = "",
     data: str = "",
+    held_out: bool | None = None,
+    beside: str = PLAIN_MODELS,
     now: datetime | None = None,
 ) -> Path:
     """Writes the page about a fitted model.
 
     `runs[0]` is what counts (test data, or training data where nothing was kept back); `baselines`
     are the scores of the plain models on the same rows; `data` says where the rows came from.
+    `held_out` says whether the model has not seen `runs[0]`; by default that is so where there are
+    two runs. `beside` says what the other rows are.
     """
-    held_out = len(runs) > 1
+    held_out = len(runs) > 1 if held_out is None else held_out
+    sections = _sections(model, runs, baselines)
     text = render(
         "report.html",
         title=title or f"{model.name} fitted to {data or 'a recording'}",
@@ -50,7 +60,9 @@ def write_report(
         comparison=_cells(score_table([*baselines, ScoreRow(model.name, runs[0].scores)])),
         scored_on=runs[0].label,
         all_scores=_all_scores(runs),
-        sections=_sections(model, runs),
+        each=_cells(outputs_table(runs[0])) if len(runs[0].each) > 1 else None,
+        beside=beside if baselines else "",
+        sections=[(anchor(heading), heading, *rest) for heading, *rest in sections],
         warmup=model.warmup,
         options=_options(model),
     )
@@ -139,12 +151,20 @@ def _options(model: Estimator) -> list[dict[str, str | bool]]:
     ]
 
 
-def _sections(model: Estimator, runs: Sequence[Run]) -> list[tuple[str, str, list[Image]]]:
+def anchor(heading: str) -> str:
+    """A heading as the name of a place in the page."""
+    return "-".join("".join(c if c.isalnum() else " " for c in heading.lower()).split())
+
+
+def _sections(
+    model: Estimator, runs: Sequence[Run], baselines: Sequence[ScoreRow]
+) -> list[tuple[str, str, list[Image]]]:
     """Heading, explanation and figures of each part of the page."""
     sections = []
     for run in runs:
         sections.append((f"Free run on {run.label}", _shown(run), _run_images(run)))
     first = runs[0].predictions[0]
+    sections += _context(model, runs[0], [row for row in baselines if row.predictions])
     images = [
         embed(figures.residuals(first), "residuals over time"),
         embed(figures.calibration(runs), "observed against promised coverage", narrow=True),
@@ -158,32 +178,56 @@ def _sections(model: Estimator, runs: Sequence[Run]) -> list[tuple[str, str, lis
         )
     )
     sections += _residual_section(model, runs[0])
+    about = behaviour(model)
+    if about is not None:
+        sections.append(about)
+    sections += _inner_sections(model, runs[0])
+    return sections
+
+
+def _inner_sections(model: Estimator, run: Run) -> list[tuple[str, str, list[Image]]]:
+    """What happens inside: latent states and training, where there are any."""
+    sections = []
+    first = run.predictions[0]
     if first.state_mean is not None:
         explanation = (
-            f"What the model remembers from step to step, on {runs[0].label}, in its own units."
+            f"What the model remembers from step to step, on {run.label}, in its own units."
         )
-        sections.append(
-            (
-                "Latent states",
-                explanation,
-                [embed(figures.latent_states(first), "latent states with band")],
-            )
-        )
+        image = embed(figures.latent_states(first), "latent states with band")
+        sections.append(("Latent states", explanation, [image]))
     if model.training_ is not None:
-        sections.append(
-            (
-                "Training",
-                "Higher is better. The curves are noisy: after training, each restart is judged by "
-                "an "
-                "average of many draws on the training data, and the best is kept.",
-                [
-                    embed(
-                        figures.training_curve(model.training_),
-                        "training objective over iterations",
-                    )
-                ],
-            )
+        explanation = (
+            "Higher is better. The curves are noisy: after training, each restart is judged by an "
+            "average of many draws on the training data, and the best is kept."
         )
+        curve = figures.training_curve(model.training_)
+        image = embed(curve, "training objective over iterations")
+        sections.append(("Training", explanation, [image]))
+    return sections
+
+
+def _context(
+    model: Estimator, run: Run, others: Sequence[ScoreRow]
+) -> list[tuple[str, str, list[Image]]]:
+    """Inputs of the run, other models beside it, and how the error grows."""
+    first = run.predictions[0]
+    sections = []
+    if first.inputs is not None and first.inputs.shape[1]:
+        image = embed(context_figures.inputs(first), "inputs over time")
+        sections.append(("Inputs", f"What drove the run over {first.name}.", [image]))
+    if others:
+        figure = context_figures.beside_others(first, others, model.name)
+        image = embed(figure, "runs of all models over the same record")
+        told = "The same record, run by each of the models in the table."
+        sections.append(("Beside the other models", told, [image]))
+    if first.measured is not None:
+        figure = context_figures.error_by_horizon(run, others, model.scaler_.y_std, model.name)
+        image = embed(figure, "error against the number of rows")
+        told = (
+            "Root mean square error over the first rows of the run, outputs scaled to unit spread. "
+            "A line that keeps rising is an error that adds up."
+        )
+        sections.append(("Error against horizon", told, [image]))
     return sections
 
 

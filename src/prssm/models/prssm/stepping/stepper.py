@@ -35,21 +35,21 @@ class Step(NamedTuple):
 
 
 class Stepper:
-    """Steps of the best model of a mixture.
+    """Steps of one member of a mixture, the best if none is named.
 
-    `step = stepper(state, u)` with u (Du,) in physical units.
-
+    Use it as `step = stepper(state, u)` with u (Du,) in physical units.
     Many states at once are columns: states (Dx, B) and inputs (Du, B) give all parts of the step
     with B columns. Repeated from `start`, with `step.state` as the next state, it is the free run
     without noise. A step takes `stride` rows of a recording, and u is the mean of the inputs over
     them.
     """
 
-    def __init__(self, mixture: Mixture, scaler: Scaler, stride: int = 1) -> None:
+    def __init__(self, mixture: Mixture, scaler: Scaler, stride: int = 1, member: int = 0) -> None:
+        self._member = member
         self._mixture = mixture
         self._scaler = scaler
         self.stride = stride
-        best = jax.tree.map(lambda leaf: leaf[0], mixture.models)
+        best = jax.tree.map(lambda leaf: leaf[member], mixture.models)
         self._dims = len(best.transition.log_process_std), len(scaler.u_mean)
         with double_precision():
             dynamics = jax.jit(lambda transition: transition.condition())(best.transition)
@@ -60,6 +60,10 @@ class Stepper:
             array[:, None] for array in columns
         )
         self._noise_std = self._y_std * np.exp(np.asarray(best.log_output_std))[:, None]
+
+    @property
+    def state_dim(self) -> int:
+        return self._dims[0]
 
     def start(self, u: np.ndarray, y: np.ndarray) -> Float[Array, " Dx"]:
         """The state at the first of some samples in physical units.
@@ -79,7 +83,7 @@ class Stepper:
             )
         scaled = thinned(self._scaler.scale(record), self.stride)
         with double_precision():
-            return np.array(self._mixture.first_states(scaled.u, scaled.y)[0][0])
+            return np.array(self._mixture.first_states(scaled.u, scaled.y)[0][self._member])
 
     def __call__(self, x: np.ndarray, u: np.ndarray) -> Step:
         """What follows the state under the input, and what a sensor shows of the state now."""

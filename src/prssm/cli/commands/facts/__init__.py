@@ -1,0 +1,1 @@
+"""Commands that only show something: a log, the data sets, the methods, this installation."""

@@ -1,0 +1,146 @@
+"""Domain: what the training data covered, so that a model can tell when it leaves it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from prssm.data.record import TIME_TOLERANCE, Record
+from prssm.foundation.errors import DataError
+
+MARGIN = 0.1  # how far beyond the training range a value may be, as a part of that range
+OTHER_RATE = 0.1  # sampling times that differ by more than this fraction are a mistake
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """Ranges of inputs and outputs in training, (2, Du) and (2, Dy): lowest, highest.
+
+    `time` is the name of the time column, `units` those of columns that had one. A model file that
+    was written before there were domains has none of it.
+    """
+
+    input_range: np.ndarray | None = None
+    output_range: np.ndarray | None = None
+    time: str | None = None
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, records: Sequence[Record]) -> Self:
+        """What these records cover."""
+        first = records[0]
+        return cls(
+            _range([record.u for record in records]),
+            _range([record.y for record in records]),
+            None if first.stamps is None else first.stamps.name,
+            dict(first.units),
+        )
+
+    def outside(self, record: Record) -> np.ndarray:
+        """Which rows (T,) have an input beyond its training range by more than a margin."""
+        if self.input_range is None:
+            return np.zeros(len(record), dtype=bool)
+        return np.any(_beyond(record.u, self.input_range), axis=1)
+
+    def cautions(self, record: Record, warmup: int) -> list[str]:
+        """What a run over this record must be distrusted for, one line each."""
+        found = []
+        if self.input_range is not None:
+            found += _far(record.u, self.input_range, record, names=record.input_names)
+        if self.output_range is not None and record.output_dim:
+            start = record.y[:warmup]
+            found += _far_start(start, self.output_range, record)
+        return found + self._other_units(record)
+
+    def _other_units(self, record: Record) -> list[str]:
+        return [
+            f"{record.name}: column {name!r} is in {unit}, in training it was in "
+            f"{self.units[name]}: convert it, or the run is wrong"
+            for name, unit in record.units.items()
+            if name in self.units and self.units[name] != unit
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values, for a model file."""
+        return {
+            "inputs": None if self.input_range is None else self.input_range.tolist(),
+            "outputs": None if self.output_range is None else self.output_range.tolist(),
+            "time": self.time,
+            "units": dict(self.units),
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        inputs = values.get("inputs")
+        outputs = values.get("outputs")
+        return cls(
+            None if inputs is None else np.asarray(inputs, dtype=np.float64),
+            None if outputs is None else np.asarray(outputs, dtype=np.float64),
+            values.get("time"),
+            values.get("units") or {},
+        )
+
+
+def check_rate(record: Record, dt: float | None) -> list[str]:
+    """A sampling time that is not the model's: an error, or a caution where it nearly is."""
+    if record.dt is None or dt is None or abs(record.dt - dt) <= TIME_TOLERANCE * dt:
+        return []
+    told = (
+        f"{record.name}: sampled every {record.dt:.6g} s, but the model was trained on {dt:.6g} s"
+    )
+    if abs(record.dt - dt) > OTHER_RATE * dt:
+        raise DataError(
+            f"{told}; one step of it is one row, so resample the data (--resample {dt:.6g}s, in "
+            f"Python prssm.read(..., resample={dt:.6g}))"
+        )
+    return [f"{told}: the run is slower or faster by {abs(record.dt / dt - 1):.0%}"]
+
+
+def _range(parts: Sequence[np.ndarray]) -> np.ndarray:
+    values = np.concatenate(parts)
+    if not values.shape[1]:
+        return np.zeros((2, 0))
+    return np.stack([np.nanmin(values, axis=0), np.nanmax(values, axis=0)])
+
+
+def _beyond(values: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    margin = MARGIN * (limits[1] - limits[0])
+    return (values < limits[0] - margin) | (values > limits[1] + margin)
+
+
+def _far(
+    values: np.ndarray, limits: np.ndarray, record: Record, *, names: Sequence[str]
+) -> list[str]:
+    beyond = _beyond(values, limits)
+    found = []
+    for column in np.flatnonzero(beyond.any(axis=0)).tolist():
+        low, high = limits[:, column]
+        worst = _worst(values[:, column], low, high)
+        found.append(
+            f"{record.name}: input {names[column]!r} reaches {worst:.4g}, but training saw "
+            f"{low:.4g} to {high:.4g} ({beyond[:, column].sum()} of {len(record)} rows are "
+            "outside): do not trust the run from there on"
+        )
+    return found
+
+
+def _far_start(start: np.ndarray, limits: np.ndarray, record: Record) -> list[str]:
+    beyond = _beyond(start, limits) & np.isfinite(start)
+    found = []
+    for column in np.flatnonzero(beyond.any(axis=0)).tolist():
+        low, high = limits[:, column]
+        worst = _worst(start[:, column], low, high)
+        found.append(
+            f"{record.name}: the first values of output {record.output_names[column]!r} reach "
+            f"{worst:.4g}, but training saw {low:.4g} to {high:.4g}: the run starts from a state "
+            "that the model does not know"
+        )
+    return found
+
+
+def _worst(values: np.ndarray, low: float, high: float) -> float:
+    """The value that is the farthest outside."""
+    known = values[np.isfinite(values)]
+    away = np.maximum(low - known, known - high)
+    return float(known[np.argmax(away)])

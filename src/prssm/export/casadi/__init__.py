@@ -1,0 +1,1 @@
+"""A fitted model as functions of CasADi, for optimisation and model-predictive control."""

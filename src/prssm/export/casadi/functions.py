@@ -1,0 +1,190 @@
+"""The functions that CasADi's users call: `start`, `step` and `horizon`, in physical units.
+
+    functions = prssm.as_casadi(model, samples=20, horizon=30)
+    run = functions.horizon(state=functions.start(y=y, u=u)["state"], pump=pump)
+    run["level"], run["level_std"]
+
+Inputs and outputs are arguments by their identifiers. A state is one vector: the states of the
+first trajectory, then of the second, member by member.
+"""
+
+from typing import Any, NamedTuple
+
+import casadi
+import numpy as np
+
+from prssm.export import draws as drawing
+from prssm.export.casadi import step as steps
+from prssm.export.casadi.step import Expression
+from prssm.export.description import Column, Description, Recognition
+from prssm.export.draws import Draws
+from prssm.foundation.errors import OptionError
+
+_RESERVED = ("null", "jac", "hess")  # words that CasADi keeps for itself
+
+
+class CasadiFunctions(NamedTuple):
+    """What a fitted model is in CasADi.
+
+    `start(y, u)` gives the state from the first samples (L, Dy) and (L, Du). `step(state, <inputs>,
+    noise)` gives `next_state` and each output's mean and deviation of the present state; `noise`
+    (standard normal numbers, zero if left out) is there where trajectories are. `horizon` takes
+    rows of inputs (1, N) and gives rows of outputs, with the noise of the fixed trajectories.
+    """
+
+    start: casadi.Function
+    step: casadi.Function
+    horizon: casadi.Function | None
+    input_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+
+
+def functions_of(
+    description: Description, *, samples: int, seed: int = 0, horizon: int | None = None
+) -> CasadiFunctions:
+    """The functions of a description."""
+    if horizon is not None and horizon < 1:
+        raise OptionError(f"horizon: expected at least 1 step, got {horizon}")
+    draws = drawing.fixed(description, samples, seed) if samples else None
+    step = step_function(description, draws)
+    over = None if horizon is None else _horizon(description, draws, step, count=horizon)
+    return CasadiFunctions(
+        start_function(description, draws),
+        step,
+        over,
+        input_names=names(description.inputs),
+        output_names=names(description.outputs),
+    )
+
+
+def names(columns: tuple[Column, ...]) -> tuple[str, ...]:
+    """Identifiers that CasADi takes."""
+    return tuple(
+        f"x_{column.identifier}" if column.identifier in _RESERVED else column.identifier
+        for column in columns
+    )
+
+
+def step_function(description: Description, draws: Draws | None) -> casadi.Function:
+    """(state, inputs.., noise) -> (next_state, outputs.., deviations..)."""
+    share = 1 if draws is None else draws.share
+    count = len(description.members)
+    states = description.states
+    state = casadi.MX.sym("state", count * states * share)
+    columns = [casadi.MX.sym(name) for name in names(description.inputs)]
+    noise = casadi.MX.sym("noise", 0 if draws is None else state.shape[0])
+    u = _scaled(columns, description.inputs)
+    parts = [casadi.reshape(part, states, share) for part in _split(state, count)]
+    drawn: list[Any] = [None] * count
+    if draws is not None:
+        drawn = [casadi.reshape(part, states, share) for part in _split(noise, count)]
+    following = [
+        casadi.vec(steps.moved(description, at, x, u, draws=draws, noise=drawn[at]))
+        for at, x in enumerate(parts)
+    ]
+    outputs = casadi.horzcat(
+        *(steps.seen(member, x, u) for member, x in zip(description.members, parts, strict=True))
+    )
+    told = _told(description, outputs, band=draws is not None)
+    return casadi.Function(
+        "step",
+        [state, *columns, noise],
+        [casadi.vertcat(*following), *told],
+        ["state", *names(description.inputs), "noise"],
+        ["next_state", *_told_names(description, draws is not None)],
+    )
+
+
+def start_function(description: Description, draws: Draws | None) -> casadi.Function:
+    """(y, u) -> state, from the first samples, or from nothing where the model needs none."""
+    window = description.window
+    y = casadi.MX.sym("y", window, len(description.outputs))
+    u = casadi.MX.sym("u", window, len(description.inputs))
+    scaled = [
+        (casadi.vec(part[:, at]) - column.mean) / column.std
+        for part, columns in ((y, description.outputs), (u, description.inputs))
+        for at, column in enumerate(columns)
+    ]
+    # row by row, outputs first
+    split = len(description.outputs)
+    sample = casadi.vertcat(
+        *(casadi.vec(casadi.horzcat(*part).T) for part in (scaled[:split], scaled[split:]) if part)
+    )
+    states = []
+    for index, member in enumerate(description.members):
+        if member.recognition is None:
+            mean: Expression = casadi.DM(member.prior_mean)
+            factor: Expression = casadi.DM(member.prior_factor)
+        else:
+            mean, factor = _recognised(member.recognition, sample)
+        if draws is None:
+            states.append(mean)
+        else:
+            spread = casadi.mtimes(factor, casadi.DM(draws.first[index]))
+            states.append(casadi.vec(casadi.repmat(mean, 1, draws.share) + spread))
+    return casadi.Function("start", [y, u], [casadi.vertcat(*states)], ["y", "u"], ["state"])
+
+
+def _horizon(
+    description: Description, draws: Draws | None, step: casadi.Function, *, count: int
+) -> casadi.Function:
+    """(state, rows of inputs) -> (next_state, rows of outputs and deviations)."""
+    state = casadi.MX.sym("state", step.size1_in("state"))
+    columns = [casadi.MX.sym(name, 1, count) for name in names(description.inputs)]
+    noise = np.zeros((step.size1_in("noise"), count))
+    if draws is not None:
+        for at in range(count):
+            parts = [draws.step(index, at) for index in range(len(description.members))]
+            noise[:, at] = np.concatenate([part.ravel(order="F") for part in parts])
+    folded = step.mapaccum(count)(state, *columns, casadi.DM(noise))
+    following, *told = folded
+    return casadi.Function(
+        "horizon",
+        [state, *columns],
+        [following[:, -1], *told],
+        ["state", *names(description.inputs)],
+        ["next_state", *_told_names(description, draws is not None)],
+    )
+
+
+def _told_names(description: Description, band: bool) -> list[str]:
+    words = names(description.outputs)
+    return [*words, *(f"{word}_std" for word in words if band)]
+
+
+def _told(description: Description, outputs: Expression, band: bool) -> list[Expression]:
+    """Mean and deviation over all trajectories (Dy, S) in physical units, an entry each."""
+    count = outputs.shape[1]
+    mean = casadi.sum2(outputs) / count
+    told = [mean[at] * column.std + column.mean for at, column in enumerate(description.outputs)]
+    if not band:
+        return told
+    apart = outputs - casadi.repmat(mean, 1, count)
+    variance = casadi.sum2(apart**2) / (count - 1) + casadi.DM(description.noise_var)
+    factors = description.physical_spreads(np.ones(len(description.outputs)))
+    std = casadi.sqrt(variance) * casadi.DM(factors)
+    return [*told, *(std[at] for at in range(len(description.outputs)))]
+
+
+def _recognised(net: Recognition, sample: Expression) -> tuple[Expression, Expression]:
+    mean = casadi.mtimes(casadi.DM(net.direct), sample) + casadi.DM(net.direct_bias)
+    log_std: Expression = casadi.DM(net.log_std_bias)
+    if len(net.hidden_bias):
+        hidden = casadi.mtimes(casadi.DM(net.hidden_weight), sample) + casadi.DM(net.hidden_bias)
+        hidden = casadi.tanh(hidden)
+        mean = mean + casadi.mtimes(casadi.DM(net.mean_weight), hidden)
+        log_std = casadi.mtimes(casadi.DM(net.log_std_weight), hidden) + log_std
+    if net.factor is not None:
+        return mean, casadi.DM(net.factor)
+    return mean, casadi.diag(casadi.exp(log_std))
+
+
+def _scaled(columns: list[Expression], described: tuple[Column, ...]) -> Expression:
+    parts = [
+        (part - column.mean) / column.std for part, column in zip(columns, described, strict=True)
+    ]
+    return casadi.vertcat(*parts) if parts else casadi.MX(0, 1)
+
+
+def _split(vector: Expression, count: int) -> list[Expression]:
+    return casadi.vertsplit(vector, vector.shape[0] // count)

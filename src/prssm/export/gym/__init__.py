@@ -1,0 +1,1 @@
+"""A fitted model as an environment in which a policy is trained."""

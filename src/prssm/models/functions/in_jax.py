@@ -1,0 +1,79 @@
+"""Methods of fitted state-space models that need their functions in JAX: a mixin of `Estimator`.
+
+A method that is a state-space model overrides `_jax_model`; all others refuse with the reason.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from prssm.foundation.errors import OptionError
+
+if TYPE_CHECKING:
+    from prssm.models.functions.jax_model import JaxModel
+    from prssm.models.functions.linearise import Linearised
+    from prssm.models.functions.plausible import Plausible
+    from prssm.models.functions.steady import StaticCurve, SteadyState
+
+SYSTEMS = 64  # plausible systems behind a band, unless told
+
+
+class InJax:
+    """What a user calls: `as_jax`, `linearise`, `static_curve`, `steady_state`."""
+
+    name: ClassVar[str]
+
+    def as_jax(self, *, samples: int = 0, seed: int = 0) -> JaxModel:
+        """The fitted model as pure functions `start`, `step`, `simulate` for jit, vmap and grad.
+
+        `samples` trajectories carry the band, those of `simulate` with the same seed; 0 is the mean
+        alone, by one run without noise of each member of the mixture.
+        """
+        self._check_fitted()
+        if samples < 0 or samples == 1:
+            raise OptionError(f"samples: expected 0 or at least 2 trajectories, got {samples}")
+        return self._jax_model(samples, seed)
+
+    def linearise(
+        self, *, state: Any = None, input: Any = None, samples: int = SYSTEMS, seed: int = 0
+    ) -> Linearised:
+        """A, B, C, D with their spread, poles and responses with bands, at a point.
+
+        At a state of the best model and an input, or at the equilibrium of the input; the mean of
+        the training inputs if none is given. Bands come from `samples` plausible systems.
+        """
+        from prssm.models.functions.linearise import linearised
+
+        return linearised(*self._plausible(samples, seed), state=state, input=input)
+
+    def static_curve(
+        self, inputs: Any = None, *, samples: int = SYSTEMS, seed: int = 0
+    ) -> StaticCurve:
+        """The outputs at rest for constant inputs (G, Du), with a band."""
+        from prssm.models.functions.steady import static_curve
+
+        return static_curve(*self._plausible(samples, seed), inputs)
+
+    def steady_state(
+        self, *, input: Any = None, output: Any = None, samples: int = SYSTEMS, seed: int = 0
+    ) -> SteadyState:
+        """Where the model rests under an input, or the input that holds an output, with bands."""
+        from prssm.models.functions.steady import steady_state
+
+        return steady_state(*self._plausible(samples, seed), input=input, output=output)
+
+    def _plausible(self, samples: int, seed: int) -> tuple[JaxModel, Plausible]:
+        from prssm.models.functions.plausible import Plausible
+
+        if samples < 0:
+            raise OptionError(f"samples: expected at least 0 systems, got {samples}")
+        functions = self.as_jax()
+        return functions, Plausible.of(functions, samples, seed)
+
+    def _jax_model(self, samples: int, seed: int) -> JaxModel:
+        raise OptionError(
+            f"{self.name} has no state that its functions could carry; fit prssm or linear instead"
+        )
+
+    def _check_fitted(self) -> None:
+        raise NotImplementedError

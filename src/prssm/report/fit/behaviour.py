@@ -1,0 +1,143 @@
+"""How the fitted system behaves: step response, static curve and poles, with bands.
+
+`behaviour(model)` is the section of the page; None for methods that have no state to linearise.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from prssm.foundation.errors import DataError, OptionError
+from prssm.models.estimator import Estimator
+from prssm.models.functions.linearise import Linearised
+from prssm.models.functions.steady import StaticCurve, input_range
+from prssm.prediction.plot import PREDICTED
+from prssm.report.fit.figures import QUIET, TEXT, WIDTH, finish
+from prssm.report.images import Image, embed
+
+Section = tuple[str, str, list[Image]]
+
+HEADING = "Step response, static curve and poles"
+MOST = 3  # inputs and outputs that make a readable figure
+SYSTEMS = 32  # plausible systems behind each band
+POINTS = 15  # of a static curve
+_NO_REST = (
+    "At the mean of the training inputs the model does not come to rest: it drifts, swings or runs "
+    "away. It has no step response and no static curve there."
+)
+
+
+def behaviour(model: Estimator) -> Section | None:
+    """The section, at the equilibrium of the mean training input."""
+    if not model.input_names_:
+        return None
+    try:
+        near = model.linearise(samples=SYSTEMS)
+    except OptionError:  # a method without a state
+        return None
+    except DataError:
+        return HEADING, _NO_REST, []
+    functions = model.as_jax()
+    shown = range(min(MOST, len(model.input_names_)))
+    grid = np.concatenate([input_range(functions, column, POINTS) for column in shown])
+    curve = model.static_curve(grid, samples=SYSTEMS)
+    images = [
+        embed(step_figure(near), "step responses with band", "After a step of the input by one"),
+        embed(static_figure(near, curve), "static curves with band", "Outputs at rest"),
+        embed(pole_figure(near), "poles in the unit circle", narrow=True),
+    ]
+    return HEADING, _words(near), images
+
+
+def step_figure(near: Linearised) -> Figure:
+    """A panel for each output and input."""
+    response = near.step_response()
+    figure, axes = _panels(near)
+    for output, row in enumerate(axes):
+        for column, ax in enumerate(row):
+            band = response.band
+            parts = (part[:, output, column] for part in (band.middle, band.low, band.high))
+            _draw(ax, response.time, *parts)
+            ax.set_ylabel(near.output_names[output])
+            ax.set_title(f"step of {near.input_names[column]}", **_TITLE)
+    return _finished(figure, axes, ["time [s]" if near.dt else "step"] * axes.shape[1])
+
+
+def static_figure(near: Linearised, curve: StaticCurve) -> Figure:
+    """Each output at rest over each input, the others at their mean."""
+    figure, axes = _panels(near)
+    for output, row in enumerate(axes):
+        for column, ax in enumerate(row):
+            mine = slice(column * POINTS, (column + 1) * POINTS)
+            band = curve.band
+            parts = (part[mine, output] for part in (band.middle, band.low, band.high))
+            _draw(ax, curve.inputs[mine, column], *parts)
+            ax.plot(near.input[column], near.output[output], "o", color=TEXT, ms=4)
+            ax.set_ylabel(near.output_names[output])
+    return _finished(figure, axes, near.input_names)
+
+
+def pole_figure(near: Linearised) -> Figure:
+    """Poles of the best model, and of the plausible systems around it, in the unit circle."""
+    figure = Figure(figsize=(4.8, 4.4), layout="constrained")
+    ax = figure.subplots()
+    angle = np.linspace(0.0, 2.0 * np.pi, 200)
+    ax.plot(np.cos(angle), np.sin(angle), color=QUIET, lw=1.0, label="limit of stability")
+    others = near.pole_samples.ravel()
+    ax.plot(others.real, others.imag, ".", color=PREDICTED, alpha=0.35, ms=4, label="plausible")
+    ax.plot(near.poles.real, near.poles.imag, "x", color=TEXT, ms=8, label="best model")
+    ax.set(xlabel="real part", ylabel="imaginary part", aspect="equal")
+    reach = 1.05 * min(max(1.0, float(np.abs(others).max(initial=0.0))), 2.0)
+    ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
+    return finish(figure, [ax])
+
+
+_TITLE = {"fontsize": 9, "color": TEXT, "parse_math": False}
+
+
+def _panels(near: Linearised) -> tuple[Figure, np.ndarray]:
+    rows = min(MOST, len(near.output_names))
+    columns = min(MOST, len(near.input_names))
+    figure = Figure(figsize=(WIDTH, 2.2 * rows + 0.9), layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def _finished(figure: Figure, axes: np.ndarray, below: Sequence[str]) -> Figure:
+    """The common style, and a label below each column."""
+    finish(figure, list(axes.ravel()))
+    for ax, label in zip(axes[-1], below, strict=False):
+        ax.set_xlabel(label, parse_math=False)
+    return figure
+
+
+def _draw(ax: Axes, at: np.ndarray, middle: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+    ax.fill_between(at, low, high, color=PREDICTED, alpha=0.22, lw=0, label="95 of 100 systems")
+    ax.plot(at, middle, color=PREDICTED, lw=1.5, label="middle")
+    ax.margins(x=0)
+
+
+def _words(near: Linearised) -> str:
+    inputs = ", ".join(_valued(near.input_names, near.input))
+    outputs = ", ".join(_valued(near.output_names, near.output))
+    slowest = float(np.abs(near.poles[0]))
+    text = f"At {inputs}, the mean of training, the model rests at {outputs}. "
+    if slowest < 1.0:
+        steps = -1.0 / np.log(max(slowest, 1e-9))
+        lasting = f"{steps * near.dt:.3g} s" if near.dt else f"{steps:.3g} steps"
+        text += f"Its slowest pole is {slowest:.4g}, a time constant of {lasting}. "
+    else:
+        text += f"There it is not stable: its largest pole is {slowest:.4g}. "
+    text += (
+        "The bands come from systems that the data allow, each at its own point of rest, and are "
+        "widened as the band of a run is. Neither they nor the curves hold where training has not "
+        "been. "
+    )
+    if max(len(near.input_names), len(near.output_names)) > MOST:
+        text += f"The first {MOST} inputs and outputs are shown."
+    return text
+
+
+def _valued(names: tuple[str, ...], values: np.ndarray) -> list[str]:
+    return [f"{name} = {value:.4g}" for name, value in zip(names, values, strict=True)][:MOST]

@@ -1,0 +1,91 @@
+"""`prssm report`, `prssm compare`, and the scores of each output."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import prssm
+from prssm.cli.main import main
+from prssm.data.io.files import write_record
+from prssm.evaluation.comparison import compare
+from prssm.report.fit.notes import cautions, notes_about
+
+
+def record(scale: float = 1.0, seed: int = 0) -> prssm.Record:
+    rng = np.random.default_rng(seed)
+    u = scale * rng.uniform(0.0, 1.0, 60)
+    y = np.stack([np.convolve(u, [0.5, 0.3, 0.2])[:60], 3.0 * u + 1.0], axis=1)
+    return prssm.Record(u, y, 0.5)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_record("test.csv", record(seed=1))
+    prssm.Constant().fit(record()).save("a.prssm")
+    prssm.Constant().fit(record(seed=2)).save("b.prssm")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+def test_models_are_compared_on_one_record(capsys) -> None:
+    words = ["compare", "a.prssm", "b.prssm", "--on", "test.csv"]
+    assert main([*words, "--out", "s.json", "--report", "c.html"]) == 0
+    told = capsys.readouterr().out
+    assert "a (constant)" in told
+    assert "b (constant): each output alone" in told
+    scores = json.loads(Path("s.json").read_text())["models"]
+    for name in ("a.prssm", "b.prssm"):
+        model = prssm.load(name)
+        expected = model.evaluate(prssm.read("test.csv"))
+        assert scores[name]["metrics"]["rmse"] == pytest.approx(expected["rmse"])
+        each = scores[name]["metrics_of_each_output"]
+        assert list(each) == ["y1", "y2"]
+        run = model.simulate(prssm.read("test.csv"))
+        errors = np.sqrt(np.mean((run.measured - run.mean) ** 2, axis=0))
+        assert [each[y]["rmse"] for y in each] == pytest.approx(errors.tolist())
+    page = Path("c.html").read_text()
+    assert "b (constant)" in page
+    assert 'href="#error-against-horizon"' in page
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_report_about_a_saved_model(capsys) -> None:
+    assert main(["report", "a.prssm", "test.csv", "--out", "r.html"]) == 0
+    page = Path("r.html").read_text()
+    assert "a on test.csv" in page
+    assert "No data was kept back" not in page
+    assert 'id="inputs"' in page
+    assert "Each output alone" in page
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["compare", "--on", "test.csv"], "no models"),
+        (["compare", "a.prssm", "--on", "nowhere.csv"], "no such file"),
+        (["report", "a.prssm", "test.csv", "--out", "r.pdf"], "ends in .html"),
+        (["report", "z.prssm", "test.csv"], "z.prssm"),
+    ],
+)
+def test_mistakes_are_one_line(words, line, capsys) -> None:
+    assert main(words) == 2
+    told = capsys.readouterr().err
+    assert line in told
+    assert told.count("\n") == 1
+
+
+def test_leaving_the_training_range_is_no_over_fitting() -> None:
+    """The error grows with the inputs, and the note says why."""
+    train = record()
+    far = compare(prssm.Constant().fit(train), [train], [record(scale=5.0)])
+    texts = " ".join(note.text for note in notes_about(far.runs, [], None, held_out=True))
+    assert "have inputs that training never saw" in texts
+    assert "learnt the recording more than the system" not in texts
+    assert "Input 'u' reaches" not in " ".join(cautions(far, None))
+    spoilt = record(seed=1).changed(y=10.0 * record(seed=1).y)
+    near = compare(prssm.Constant().fit(train), [train], [spoilt])
+    assert "learnt the recording more than the system" in " ".join(cautions(near, None))

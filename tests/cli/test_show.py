@@ -1,0 +1,44 @@
+from pathlib import Path
+
+import pytest
+
+from prssm.cli.main import main
+
+
+@pytest.fixture
+def shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    def show(content: str, *words: str) -> str:
+        path = tmp_path / "log.csv"
+        path.write_text(content)
+        assert main(["show", str(path), *words]) == 0
+        return capsys.readouterr().out
+
+    return show
+
+
+def log(rows: int = 60, skip: range = range(0)) -> str:
+    lines = [f"{i * 0.5},{i % 7},{2 * i}" for i in range(rows) if i not in skip]
+    return "\n".join(["t,valve,level", "s,%,m", *lines]) + "\n"
+
+
+def test_columns_time_ranges_and_a_picture(shown) -> None:
+    told = shown(log())
+    assert "60 rows" in told
+    assert "sampling time: 0.5 s (column 't')" in told
+    level = next(line for line in told.splitlines() if "level" in line)
+    assert "118" in level
+    assert "▁" in level
+    assert level.index("▁") < level.index("█")
+    assert "say which columns are inputs and outputs" in told
+
+
+def test_the_checks_of_a_fit_are_advice(shown) -> None:
+    told = shown(log(skip=range(20, 25)), "-u", "valve", "-y", "level", "--time", "t")
+    assert "advice: 5 rows missing after line 22" in told
+    assert "--gaps split" in told
+
+
+def test_what_cannot_be_read_is_said(shown) -> None:
+    told = shown("a,b\n1,x\n2,y\n3,z\n")
+    assert "text" in told
+    assert "no time column found" in told

@@ -1,0 +1,44 @@
+import io
+import sys
+
+import pytest
+
+from prssm.training.progress_lines import ProgressLines, told_seconds
+from prssm.training.session import ProgressBar, Silent, shown
+
+
+def test_a_line_every_ten_seconds_with_the_time_left(capsys: pytest.CaptureFixture[str]) -> None:
+    now = [0.0]
+    lines = ProgressLines(clock=lambda: now[0])
+    lines.start(400, 100, "training")
+    for done in range(101, 401):
+        now[0] += 0.25
+        lines.update(done, {"ELBO": -1.5})
+    lines.stop()
+    told = capsys.readouterr().err.splitlines()
+    # a step takes a quarter of a second: 40 steps after the first 100 in ten seconds
+    assert told[0] == "prssm: training: 140 of 400, ELBO -1.5, about 65 s left"
+    assert told[1] == "prssm: training: 180 of 400, ELBO -1.5, about 55 s left"
+    assert len(told) == 7
+
+
+def test_a_quick_fit_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ProgressLines()
+    lines.start(10, 0, "training")
+    lines.update(10, {})
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(40, "40 s"), (300, "5 min"), (9000, "2.5 h")])
+def test_times_as_people_say_them(seconds, words) -> None:
+    assert told_seconds(seconds) == words
+
+
+def test_a_bar_belongs_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    assert isinstance(shown(), ProgressLines)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert isinstance(shown(), ProgressBar)
+    assert not isinstance(Silent(), ProgressLines)
