@@ -27,7 +27,7 @@ def test_rooms_stand_in_the_order_that_the_import_rules_keep() -> None:
 
 def test_named_files_exist_and_a_change_names_at_most_three() -> None:
     changes = rows("Where does each change go?")
-    assert len(changes) == 10
+    assert len(changes) >= 10
     for what, places in [*changes, *rows("One home each")]:
         named = re.findall(r"`([^`]*?(?:/|\.py))`", places)
         assert 1 <= len(named) <= 3, what
