@@ -3,6 +3,7 @@
 A new one is a function here, with the damage as small as it can be.
 """
 
+import gzip
 import io
 import json
 import os
@@ -74,6 +75,18 @@ def an_npz_file_that_unpacks_to_gigabytes(folder: Path) -> None:
     os.environ[limits.VARIABLE] = "0.05"  # instead of the usual GB, which takes long to make
     try:
         refused(lambda: read(path, inputs=["big"], outputs=["y"], dt=1.0), "unpacks to")
+    finally:
+        del os.environ[limits.VARIABLE]
+
+
+@case
+def a_packed_text_that_unpacks_to_gigabytes(folder: Path) -> None:
+    """Filled the disk for temporary files."""
+    packed = gzip.compress(b"u,y\n" + b"1.5,2.5\n" * 8_000_000, 1)
+    (folder / "bomb.csv.gz").write_bytes(packed)
+    os.environ[limits.VARIABLE] = "0.01"
+    try:
+        refused(lambda: read(folder / "bomb.csv.gz", dt=1.0), "unpacks to")
     finally:
         del os.environ[limits.VARIABLE]
 
