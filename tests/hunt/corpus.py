@@ -154,6 +154,8 @@ def strides_names_and_steps_of_a_model(folder: Path) -> None:
         ("outputs", ["y", "y"]),
         ("method", ["prssm"]),
         ("learnt", []),
+        ("domain", {"inputs": [[1.0]]}),
+        ("domain", {"units": 3}),
     ):
         path = folder / "header.prssm"
         path.write_bytes(samples.models(folder)["constant"])

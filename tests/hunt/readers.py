@@ -106,7 +106,7 @@ class Models:
 
 def _explodes(mean: np.ndarray) -> bool:
     """An unstable model may leave all bounds, but it begins with numbers."""
-    return bool(np.isfinite(mean[:2]).all())
+    return bool(np.isfinite(mean[:1]).all())
 
 
 class Checkpoints:
