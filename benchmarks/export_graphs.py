@@ -9,15 +9,15 @@ Times are CPU time, the best of some rounds. A disagreement is what `export_fuzz
 import argparse
 import os
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import jax
 import numpy as np
 import onnxruntime
+from export import SAMPLES, best, default_model
 from export_fuzz import ROWS, random_case
-from fitted_models import random_prssm, record_for
+from fitted_models import record_for
 
 import prssm
 from prssm.export import draws as drawing
@@ -29,20 +29,8 @@ from prssm.export.reference import run
 from prssm.foundation.precision import double_precision
 from prssm.models.estimator import Estimator
 
-SAMPLES = 50
 _STEPS = 200
 Found = tuple[np.ndarray, np.ndarray]
-
-
-def best(work: Callable[[], object], steps: int, rounds: int = 5) -> float:
-    """Microseconds of CPU time for one of the steps that `work` does."""
-    work()
-    times = []
-    for _ in range(rounds):
-        begin = time.process_time()
-        work()
-        times.append(time.process_time() - begin)
-    return 1e6 * min(times) / steps
 
 
 def session(content: bytes) -> onnxruntime.InferenceSession:
@@ -147,18 +135,6 @@ def _size(model: Estimator, to: str, samples: int) -> int:
         path = prssm.export(model, to=to, out=Path(name) / "plant", samples=samples)
         files = [path] if path.is_file() else [path / "run.onnx"]
         return sum(os.path.getsize(file) for file in files)
-
-
-def default_model() -> Estimator:
-    """As in `export.py`: four members, six states, ten points."""
-    return random_prssm(
-        states=6,
-        points=10,
-        members=4,
-        recognition_window=16,
-        recognition_hidden=32,
-        horizon=100,
-    )
 
 
 def main() -> None:

@@ -54,7 +54,8 @@ def kills(words: argparse.Namespace) -> int:
         print(f"{name:<12}{count:>5} kills and signals")
     print(
         f"{sum(tally.counts.values())} in all, {tally.chains} results compared, in "
-        f"{time.monotonic() - begun:.0f} s; a signal was answered within {tally.slowest:.1f} s"
+        f"{time.monotonic() - begun:.0f} s; {tally.signals} signals, answered within "
+        f"{tally.slowest:.1f} s"
     )
     return _told(tally.violations)
 

@@ -30,7 +30,7 @@ from hunt.mutations import (
 from prssm.cli.main import main
 from prssm.cli.merging import merge
 from prssm.cli.settings import FitWords, fit_settings
-from prssm.data.io.files import open_columns, record_of
+from prssm.data.io.files import open_columns
 from prssm.data.stream.stream import Stream
 from prssm.evaluation.jobs.results import Results
 from prssm.evaluation.tasks.fit import build
@@ -71,12 +71,11 @@ class Recordings:
         return path
 
     def use(self, path: Path) -> None:
-        columns = open_columns(path)
-        names = columns.names[:20]
-        record = record_of(columns, inputs=names[:1], outputs=names[1:3])
-        model = Constant().fit(record)
-        run = model.simulate(record)
-        assert np.isfinite(run.mean).all(), "the mean is not finite"
+        names = open_columns(path).names[:20]
+        found: Any = prssm.read(path, inputs=names[:1], outputs=names[1:3])
+        records = found if isinstance(found, list) else [found]  # cells are experiments
+        for run in Constant().fit(records).simulate(records):
+            assert np.isfinite(run.mean).all(), "the mean is not finite"
 
 
 class Models:

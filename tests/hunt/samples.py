@@ -45,7 +45,7 @@ def recordings(folder: Path) -> dict[str, list[bytes]]:
     for suffix in (".csv", ".parquet", ".npz", ".mat"):
         write_record(folder / f"whole{suffix}", record())
         found[suffix] = [(folder / f"whole{suffix}").read_bytes()]
-    found[".csv"].append(b"t;u;y\n" + b"".join(b"%d;1,5;2,%d\n" % (i, i) for i in range(20)))
+    found[".csv"].append(b"t;u;y\n" + b"".join(b"%d;%d,5;2,%d\n" % (i, i, i) for i in range(20)))
     found[".mat"].append(_plain_mat())
     found[".mat"].append(_hdf5_mat(folder / "whole73.mat"))
     if ".xlsx" in READERS:

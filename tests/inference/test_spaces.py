@@ -127,6 +127,10 @@ def test_plain_and_general_steps_of_prssm_agree(covariance, shared):
         for mine, theirs in zip(one, other, strict=True):
             both = np.broadcast_arrays(mine, theirs)
             np.testing.assert_allclose(*both, rtol=1e-8, atol=1e-10)
+    with double_precision():
+        variance = np.asarray(general._step(general._dynamics, jnp.asarray(x[..., :2]), u)[2])
+    noise = np.diagonal(plain.step(x, u).noise, axis1=-2, axis2=-1)[..., :2]
+    np.testing.assert_allclose(noise, variance + NOISES.process**2, rtol=1e-8)
 
 
 def test_process_noise_is_the_gps_doubt_the_trained_one_and_what_was_found():
@@ -138,7 +142,7 @@ def test_process_noise_is_the_gps_doubt_the_trained_one_and_what_was_found():
         for one in (silent, NOISES)
     )
     trained = np.exp(2 * models.transition.log_process_std)
-    assert (least[:, :2] > trained).all()  # `test_plain_and_general_steps` has the exact value
+    assert (least[:, :2] > trained).all()  # the exact value: the test above
     np.testing.assert_allclose(noise[:, :2], least[:, :2] + 0.1**2)
 
 

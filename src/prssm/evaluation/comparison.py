@@ -7,15 +7,13 @@ from here, so that another one is one more name in `BASELINES`.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from prssm.data.record import Record
-from prssm.foundation.errors import PrssmError
+from prssm.foundation.errors import DataError, PrssmError
 from prssm.models.estimator import Estimator
 from prssm.models.registry import method
 from prssm.prediction.metrics import evaluate, evaluate_each
 from prssm.prediction.prediction import Prediction
-from prssm.prediction.residuals import LAGS, ROWS_FOR_LAGS, Residuals
+from prssm.prediction.residuals import Residuals
 
 BASELINES = ("constant", "linear")
 
@@ -66,12 +64,12 @@ def baseline_rows(name: str, train: list[Record], scored: list[Record]) -> list[
     return [_baseline(plain, train, scored) for plain in BASELINES if plain != name]
 
 
-def residuals_of(model: Estimator, records: Sequence[Record]) -> Residuals | None:
-    """Errors one step ahead on some records; None where there are too few rows to tell."""
-    steps = sum(int((~np.isnan(record.y)).all(axis=1).sum()) for record in records)
-    if steps < ROWS_FOR_LAGS * LAGS * model.stride_:
-        return None
-    return model.residuals(list(records), lags=LAGS)
+def residuals_of(model: Estimator, records: Sequence[Record]) -> Residuals | str:
+    """Errors one step ahead on some records, or why there are none, in words."""
+    try:
+        return model.residuals(list(records))
+    except DataError as error:
+        return str(error)
 
 
 def run_over(model: Estimator, label: str, records: list[Record]) -> Run:

@@ -128,7 +128,8 @@ class StateEstimation:
 
     def _each(self, data: Any, y: Any, work: Callable[[Record], T]) -> T | list[T]:
         self._check_fitted()
-        found = [work(record) for record in self._coerced(data, y)]
+        with np.errstate(all="ignore"):  # a member that is lost shows in its weight
+            found = [work(record) for record in self._coerced(data, y)]
         return found if is_collection(data, y) else found[0]
 
     def _run(self, record: Record, method: str) -> tuple[Filtered, Record, StateSpace]:
@@ -143,7 +144,7 @@ class StateEstimation:
         beyond = np.full((len(u) - len(y), y.shape[1]), np.nan)
         steps = Record(u, np.concatenate([y, beyond]), name=record.name)
         space = self._state_space()
-        with np.errstate(all="ignore"):  # a member that is lost shows in its weight
+        with np.errstate(all="ignore"):
             found = filter_rows(space, steps.u, steps.y, rule)
         if not np.isfinite(found.evidence).all():
             row = int(np.flatnonzero(~np.isfinite(found.evidence))[0]) * stride

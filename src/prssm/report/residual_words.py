@@ -3,8 +3,13 @@
 from prssm.prediction.residuals import Residuals
 
 
-def in_words(residuals: Residuals) -> list[str]:
-    """One sentence on whiteness and, where there are inputs, one on independence of them."""
+def in_words(residuals: Residuals | str) -> list[str]:
+    """One sentence on whiteness and, where there are inputs, one on independence of them.
+
+    A text is why there are no residuals.
+    """
+    if isinstance(residuals, str):
+        return [f"Errors one step ahead were not analysed: {residuals}."]
     numbers = residuals.to_dict()
     largest = numbers["residual_largest_autocorrelation"]
     p = _p(numbers["residual_whiteness_p"])

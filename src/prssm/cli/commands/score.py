@@ -54,14 +54,14 @@ def score(
     if len(scored.each) > 1:
         run = Run(data, [], scored.metrics, scored.each)
         print_table(outputs_table(run, title="each output alone"))
-    if scored.residuals is not None:
-        print("\n".join(in_words(scored.residuals)))
+    print("\n".join(in_words(scored.residuals)))
     if out is not None:
         write_json(out, _document(settings, scored))
         print(f"scores: {out}")
 
 
 def _document(settings: SavedModelSettings, scored: "Scored") -> dict[str, Any]:
+    found = scored.residuals
     return {
         "model": str(settings.model),
         "method": scored.model.name,
@@ -72,5 +72,5 @@ def _document(settings: SavedModelSettings, scored: "Scored") -> dict[str, Any]:
         "seed": settings.seed,
         "metrics": scored.metrics,
         "metrics_of_each_output": scored.each,
-        "residuals": scored.residuals.to_dict() if scored.residuals else None,
+        "residuals": None if isinstance(found, str) else found.to_dict(),
     }

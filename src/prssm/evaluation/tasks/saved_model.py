@@ -31,7 +31,7 @@ class Scored:
     model: Estimator
     records: list[Record]
     metrics: dict[str, float]
-    residuals: Residuals | None  # one step ahead; None where there are too few rows for it
+    residuals: Residuals | str  # one step ahead, or why there are none
     each: dict[str, dict[str, float]] = field(default_factory=dict)
 
 

@@ -148,6 +148,7 @@ class PRSSM(Estimator):
         finally:
             feed.close()
         self._keep(fitting, log)
+        del self._last  # the noises of a stream's filter are the trained ones
 
     def _tell(self, trained: Trained, session: Session) -> None:
         """Show a model that can be used, while training goes on."""

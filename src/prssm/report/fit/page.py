@@ -232,18 +232,14 @@ def _context(
 
 
 def _residual_section(model: Estimator, run: Run) -> list[tuple[str, str, list[Image]]]:
-    """What errors one step ahead still tell; nothing where there are too few rows."""
+    """What errors one step ahead still tell, or why they were not analysed."""
     checked = residuals_of(model, [_record(prediction) for prediction in run.predictions])
-    if checked is None:
-        return []
     told = " ".join(in_words(checked))
-    return [
-        (
-            "Residuals one step ahead",
-            f"{told} Bars of a perfect model stay inside the grey bands, but for one in a hundred.",
-            [embed(figures.correlations(checked), "correlations of the residuals")],
-        )
-    ]
+    images = []
+    if not isinstance(checked, str):
+        told += " Bars of a perfect model stay inside the grey bands, but for one in a hundred."
+        images = [embed(figures.correlations(checked), "correlations of the residuals")]
+    return [("Residuals one step ahead", told, images)]
 
 
 def _record(run: Prediction) -> Record:

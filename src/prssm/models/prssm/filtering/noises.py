@@ -22,11 +22,12 @@ from prssm.inference.noise_search import (
 )
 from prssm.inference.state_space import Array
 from prssm.models.prssm.elbo import StateSpaceModel
-from prssm.models.prssm.filtering.space import PRSSMSpace, space_of
+from prssm.models.prssm.filtering.space import PRSSMSpace, is_plain, space_of
 from prssm.models.prssm.selection import Choice
 from prssm.models.prssm.trained import Trained
 
-_ROWS = 250  # of each of the two, which are enough to tell four numbers
+_ROWS = 250  # of each of the two, which are enough to tell five numbers
+_FEW_ROWS = 80  # where JAX computes every step, which takes longer
 _MEMBERS = 2  # of each mixture, its best ones: they tell the same, and many take long
 _LEAST_ROWS = 20  # of a stretch after the window from which its first state is found
 
@@ -67,7 +68,8 @@ def estimated_noises(folds: Sequence[Heard], final: Heard, window: int) -> Noise
 def _likelihood(parts: Sequence[Heard], window: int) -> Likelihood | None:
     """The mean over the members of the log-density of all stretches."""
     rows = sum(len(record) for part in parts for record in part.records)
-    share = min(1.0, _ROWS / max(rows, 1))
+    most = _ROWS if all(is_plain(part.models) for part in parts) else _FEW_ROWS
+    share = min(1.0, most / max(rows, 1))
     stretches: list[tuple[PRSSMSpace, Record]] = []
     for part in parts:
         many = jax.tree.map(

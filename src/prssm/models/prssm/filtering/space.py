@@ -207,16 +207,19 @@ def space_of(
     models: StateSpaceModel, window: int, noises: NoiseFactors | Sequence[NoiseFactors]
 ) -> PRSSMSpace:
     """The fastest that knows the models, whose arrays lead with the members."""
-    transition = models.transition
+    return (PlainSpace if is_plain(models) else JaxSpace)(models, window, noises)
+
+
+def is_plain(models: StateSpaceModel) -> bool:
+    """Whether `PlainSpace` knows the models."""
     one = _member(models, 0)
     latent = len(one.transition.log_process_std)
     sizes = latent, one.transition.gp.zeta.shape[-1] - latent
-    plain = (
-        type(transition.gp.kernel) is SquaredExponential
+    return (
+        type(one.transition.gp.kernel) is SquaredExponential
         and one.transition.mean.affine(*sizes) is not None
         and one.emission.affine(*sizes) is not None
     )
-    return (PlainSpace if plain else JaxSpace)(models, window, noises)
 
 
 def conditioned(models: StateSpaceModel) -> Dynamics:
