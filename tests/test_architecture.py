@@ -7,7 +7,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "prssm"
 TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-TO_COME = ("export/", "inference/")  # rooms that the page says do not exist yet
 
 
 def rows(heading: str) -> list[list[str]]:
@@ -27,10 +26,10 @@ def test_rooms_stand_in_the_order_that_the_import_rules_keep() -> None:
 
 def test_named_files_exist_and_a_change_names_at_most_three() -> None:
     changes = rows("Where does each change go?")
-    assert len(changes) == 10
+    assert len(changes) >= 10
     for what, places in [*changes, *rows("One home each")]:
         named = re.findall(r"`([^`]*?(?:/|\.py))`", places)
         assert 1 <= len(named) <= 3, what
         for name in named:
-            if "<" not in name and name not in TO_COME:
+            if "<" not in name:
                 assert (ROOT / name).exists() or (PACKAGE / name).exists(), f"{what}: {name}"

@@ -66,9 +66,10 @@ def near(found, expected, case):
 def test_a_free_run_is_the_reference_run(case):
     model, description, library = case
     u, y = record_for(model)
-    gappy = np.array(y)
-    gappy[0, 0] = np.nan
-    for first in (y, gappy, np.full_like(y, np.nan), None):
+    gappy = [np.array(y) for _ in range(3)]
+    for given, rows in zip(gappy, ([0], [1], [1, 2]), strict=True):
+        given[rows, 0] = np.nan
+    for first in (y, *gappy, np.full_like(y, np.nan), None):
         expected = run(description, u, first, library.made.draws)
         mean, std = library.run(u, first)
         near(mean, expected.mean, case)

@@ -4,6 +4,7 @@ import jax
 import numpy as np
 from rollout_cases import make_transition
 
+from prssm.data.domain import Domain
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.foundation.precision import double_precision
@@ -110,7 +111,7 @@ def _describe(model, du, dy):
         input_names=[f"valve {index}" for index in range(du)],
         output_names=[f"level {index}" for index in range(dy)],
     )
-    model._describe(scaler, like)
+    model._describe(scaler, like, Domain())
 
 
 def small_record(model, rows=20, seed=0):

@@ -15,6 +15,7 @@ def main() -> int:
     parser.add_argument("what", choices=(*PARTS, "all"))
     parser.add_argument("--cases", type=int, default=2000, help="damaged inputs in all")
     parser.add_argument("--count", type=int, default=30, help="kills and signals in all")
+    parser.add_argument("--minutes", type=float, default=1e9, help="of kills, at most")
     parser.add_argument("--seed", type=int, default=0, help="the first of the seeds")
     parser.add_argument("--only", help="one reader, or one kind of kill")
     words = parser.parse_args()
@@ -49,7 +50,7 @@ def kills(words: argparse.Namespace) -> int:
     from hunt.kills import hunt_kills
 
     begun = time.monotonic()
-    tally = hunt_kills(words.count, words.seed, words.only)
+    tally = hunt_kills(words.count, words.seed, words.only, words.minutes)
     for name, count in tally.counts.items():
         print(f"{name:<12}{count:>5} kills and signals")
     print(

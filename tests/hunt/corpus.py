@@ -3,6 +3,7 @@
 A new one is a function here, with the damage as small as it can be.
 """
 
+import gzip
 import io
 import json
 import os
@@ -79,6 +80,18 @@ def an_npz_file_that_unpacks_to_gigabytes(folder: Path) -> None:
 
 
 @case
+def a_packed_text_that_unpacks_to_gigabytes(folder: Path) -> None:
+    """Filled the disk for temporary files."""
+    packed = gzip.compress(b"u,y\n" + b"1.5,2.5\n" * 8_000_000, 1)
+    (folder / "bomb.csv.gz").write_bytes(packed)
+    os.environ[limits.VARIABLE] = "0.01"
+    try:
+        refused(lambda: read(folder / "bomb.csv.gz", dt=1.0), "unpacks to")
+    finally:
+        del os.environ[limits.VARIABLE]
+
+
+@case
 def a_model_file_whose_description_unpacks_to_gigabytes(folder: Path) -> None:
     path = folder / "bomb.prssm"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -141,6 +154,8 @@ def strides_names_and_steps_of_a_model(folder: Path) -> None:
         ("outputs", ["y", "y"]),
         ("method", ["prssm"]),
         ("learnt", []),
+        ("domain", {"inputs": [[1.0]]}),
+        ("domain", {"units": 3}),
     ):
         path = folder / "header.prssm"
         path.write_bytes(samples.models(folder)["constant"])

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -136,8 +137,11 @@ class Program:
         self.process.wait()
 
 
-def hunt_kills(count: int, seed: int, only: str | None = None) -> Killed:
-    """So many kills and signals over all scenarios, or over one."""
+def hunt_kills(
+    count: int, seed: int, only: str | None = None, minutes: float = float("inf")
+) -> Killed:
+    """So many kills and signals over all scenarios, or over one; fewer where time is short."""
+    deadline = time.monotonic() + 60.0 * minutes
     chosen = {name: s for name, s in SCENARIOS.items() if only in (None, name)}
     shares = sum(scenario.share for scenario in chosen.values())
     killed = Killed()
@@ -148,7 +152,9 @@ def hunt_kills(count: int, seed: int, only: str | None = None) -> Killed:
             for name, scenario in chosen.items():
                 rng = np.random.default_rng([seed, len(name)])
                 kills = max(1, round(count * scenario.share / shares))
-                _Scene(name, scenario, program, base=base, rng=rng, tally=killed).play(kills)
+                _Scene(name, scenario, program, base=base, rng=rng, tally=killed).play(
+                    kills, deadline
+                )
         finally:
             program.end()
     return killed
@@ -176,7 +182,7 @@ class _Scene:
         self.turn = 0
         self.seconds = 0.0  # that the command takes in peace
 
-    def play(self, kills: int) -> None:
+    def play(self, kills: int, deadline: float) -> None:
         folder = self._folder()
         self.program.run(self.scenario.words, folder)  # compiles what is kept for later
         folder = self._folder()
@@ -188,7 +194,7 @@ class _Scene:
         expected = self.scenario.content(folder / self.scenario.made)
         left = sorted(path.name for path in folder.rglob("*"))
         before = self.tally.counts.setdefault(self.name, 0)
-        while self.tally.counts[self.name] - before < kills:
+        while self.tally.counts[self.name] - before < kills and time.monotonic() < deadline:
             folder = self._chain()
             found = self.scenario.content(folder / self.scenario.made)
             if found != expected:

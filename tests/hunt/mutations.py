@@ -203,7 +203,7 @@ def damaged_json(content: bytes, rng: Random) -> bytes:
 def damaged_arrays(arrays: dict[str, np.ndarray], rng: Random) -> dict[str, np.ndarray]:
     """One array has other values, another shape or type, another name, or is gone."""
     changed = dict(arrays)
-    name = pick(rng, arrays)
+    name = pick(rng, sorted(arrays))  # a file's own order is not always the same
     array = np.array(arrays[name])
     action = int(rng.integers(9))
     if action == 0:
@@ -219,7 +219,7 @@ def damaged_arrays(arrays: dict[str, np.ndarray], rng: Random) -> dict[str, np.n
     elif action == 5:
         changed[name] = np.concatenate([array.ravel(), array.ravel()])
     elif action == 6:
-        changed[name] = changed[pick(rng, arrays)]
+        changed[name] = changed[pick(rng, sorted(arrays))]
     elif array.size:
         array = array.astype(np.float64) if array.dtype.kind == "f" else array
         odd = (np.nan, np.inf, -np.inf, 1e300, -1.0, 0.0) if array.dtype.kind == "f" else (-1, 127)

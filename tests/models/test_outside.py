@@ -38,15 +38,21 @@ def test_a_run_outside_warns_in_one_line(model) -> None:
     beyond = np.abs(run.inputs[:, 0]) > 1.0
     assert run.outside[beyond].all()
     assert run.distance[beyond].max() > 1.0
-    with pytest.warns(PrssmWarning, match="lag 3: input 'u' reaches") as caught:
-        model.simulate([lag(200, 1, size=3.0), lag(200, 2, size=0.9), lag(200, 3, size=3.0)])
-    assert not any("lag 2" in str(warning.message) for warning in caught)
 
 
-def test_free_runs_for_programs_do_not_warn(model) -> None:
+def test_many_runs_outside_say_little(model) -> None:
+    with pytest.warns(PrssmWarning) as caught:
+        model.simulate([lag(100, seed, size=3.0) for seed in range(6)])
+    assert len(caught) == 4
+    assert "more such lines" in str(caught[-1].message)
+
+
+def test_free_runs_do_not_warn_but_say_so_themselves(model) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert model.free_runs([lag(200, 1, size=3.0)])[0].outside.any()
+        run = model.free_runs([lag(200, 1, size=3.0)])[0]
+    assert run.outside.any()
+    assert len(run.cautions) == 1
 
 
 def test_states_beyond_those_in_training_are_outside_though_no_input_is() -> None:

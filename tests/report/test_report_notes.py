@@ -1,9 +1,12 @@
 """What the report says in words follows from the scores."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from prssm.evaluation.comparison import Run
+from prssm.prediction.cautions import about_seen
 from prssm.prediction.prediction import Prediction
 from prssm.report.fit.notes import notes_about
 from prssm.report.tables import ScoreRow
@@ -68,6 +71,7 @@ def test_a_failed_run_is_not_called_better_than_a_baseline() -> None:
 def test_a_test_part_that_left_the_training_data_is_not_called_overfitting() -> None:
     zero = np.zeros((100, 1))
     left = Prediction(zero, zero + 1.0, name="log", distance=np.full(100, 0.4))
+    left = replace(left, cautions=(about_seen(left),))
     runs = [Run("test data", [left], {"rmse": 3.0}), Run("training data", [], {"rmse": 1.0})]
     found = [note.text for note in notes_about(runs, (), None, held_out=True)]
     assert any("Log: 100 of 100 rows are outside" in text for text in found)

@@ -40,6 +40,8 @@ from prssm.training.distributed.store import leads
 from prssm.training.log import TrainingLog
 from prssm.training.session import Progress, Session
 
+_CAUTIONS = 3  # lines that a call says at most
+
 
 def _deadline(budget: float | None) -> float | None:
     """The moment at which a budget of seconds ends."""
@@ -399,9 +401,11 @@ class Estimator(
     ) -> list[Prediction]:
         """Free runs over all experiments; what they must be distrusted for is said."""
         predictions = self.free_runs(data, y, samples=samples, seed=seed, **columns)
-        for prediction in predictions:
-            for text in prediction.cautions:
-                warn(text)
+        said = [text for prediction in predictions for text in prediction.cautions]
+        for text in said[:_CAUTIONS]:
+            warn(text)
+        if len(said) > _CAUTIONS:
+            warn(f"and {len(said) - _CAUTIONS} more such lines: see `cautions` of the other runs")
         return predictions
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -456,5 +460,5 @@ class Estimator(
             library=record.library,
         )
         # One line is enough: the range of the inputs says more than the distance does.
-        far = "" if np.any(prediction.inputs_outside) else about_seen([prediction])
+        far = "" if np.any(prediction.inputs_outside) else about_seen(prediction)
         return replace(prediction, cautions=(*cautions, *([far] if far else [])))

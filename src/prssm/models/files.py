@@ -83,7 +83,9 @@ def _restored(
     model.output_names_ = tuple(header["outputs"])
     model.dt_ = header["dt"]
     model.stride_ = header.get("stride", 1)
-    model.domain_ = Domain.from_dict(header.get("domain") or {})
+    model.domain_ = _domain(
+        header.get("domain") or {}, len(model.input_names_), len(model.output_names_)
+    )
     check_numbers(arrays, but="learnt.training.")
     scaler = _under("scaler.", arrays)
     check(scaler, _SCALER, u=len(model.input_names_), y=len(model.output_names_))
@@ -97,6 +99,25 @@ def _restored(
     with double_precision():
         model._restore(header["learnt"], _under("learnt.", arrays))
     return model
+
+
+def _domain(values: Any, inputs: int, outputs: int) -> Domain:
+    """What the training data covered; ranges are a lowest and a highest value for each column."""
+    if not isinstance(values, dict):
+        raise ModelFileError(f"domain: expected names and values, got {values!r}")
+    domain = Domain.from_dict(values)
+    for name, limits, columns in (
+        ("inputs", domain.input_range, inputs),
+        ("outputs", domain.output_range, outputs),
+    ):
+        if limits is not None and not (limits.shape == (2, columns) and np.isfinite(limits).all()):
+            raise ModelFileError(f"domain, {name}: expected two rows of {columns} numbers")
+    time = values.get("time")
+    units = values.get("units") or {}
+    is_named = isinstance(units, dict) and all(isinstance(unit, str) for unit in units.values())
+    if not is_named or not (time is None or isinstance(time, str)):
+        raise ModelFileError("domain: expected texts for the time column and the units")
+    return domain
 
 
 def _check_header(header: dict[str, Any]) -> None:

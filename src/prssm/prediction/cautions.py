@@ -1,7 +1,5 @@
 """What to tell a user about runs that should not be taken at their word, in one line."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from prssm.prediction.prediction import Prediction
@@ -24,18 +22,13 @@ def leaves(run: Prediction) -> bool:
     return bool(len(later)) and bool(np.mean(later > _LITTLE) > _MANY or later.max() > _FAR)
 
 
-def about_seen(runs: Sequence[Prediction]) -> str:
-    """One line about all runs that leave what the model has seen; empty where none does."""
-    found = [(run, run.distance) for run in runs if run.distance is not None and leaves(run)]
-    if not found:
+def about_seen(run: Prediction) -> str:
+    """One line about a run that leaves what the model has seen; empty where it does not."""
+    if run.distance is None or not leaves(run):
         return ""
-    worst, distance = max(found, key=lambda one: one[1].max())
-    outside = sum(int(np.sum(distance > 0.0)) for _, distance in found)
-    rows = sum(len(run) for run, _ in found)
-    where = worst.name if len(runs) == 1 else f"{len(found)} of {len(runs)} runs"
+    outside = int(np.sum(run.distance > 0.0))
     return (
-        f"{where}: {outside} of {rows} rows are outside of what the model has seen in training "
-        f"(farthest: row {int(np.argmax(distance))}"
-        f"{'' if len(runs) == 1 else f' of {worst.name}'}, by {distance.max():.2g} deviations of "
-        "the training data); errors there may be larger than the band says"
+        f"{run.name}: {outside} of {len(run)} rows are outside of what the model has seen in "
+        f"training (farthest: row {int(np.argmax(run.distance))}, by {run.distance.max():.2g} "
+        "deviations of the training data); errors there may be larger than the band says"
     )

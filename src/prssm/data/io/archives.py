@@ -3,7 +3,6 @@
 import bz2
 import gzip
 import lzma
-import shutil
 import tempfile
 import zipfile
 import zlib
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from prssm.foundation.errors import DataError
+from prssm.foundation.limits import check_unpacked
 
 _OPENERS: dict[str, Callable[..., Any]] = {
     ".gz": gzip.open,
@@ -21,6 +21,7 @@ _OPENERS: dict[str, Callable[..., Any]] = {
 }
 SUFFIXES = (*_OPENERS, ".zip")
 _DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError)
+_PIECE = 1 << 20  # bytes
 
 
 @contextmanager
@@ -30,7 +31,9 @@ def unpacked(path: Path) -> Iterator[Path]:
         inner = Path(folder) / _name_inside(path)
         try:
             with _stream(path) as packed, inner.open("wb") as plain:
-                shutil.copyfileobj(packed, plain)
+                while piece := packed.read(_PIECE):
+                    check_unpacked(path, plain.tell() + len(piece))
+                    plain.write(piece)
         except _DAMAGE as error:
             raise DataError(f"{path}: not a whole packed file: {error}") from None
         if not inner.stat().st_size:

@@ -352,7 +352,8 @@ def _check_sizes(config: ResolvedConfig, arrays: dict[str, np.ndarray], inputs: 
     """
     there = sum(array.size for array in arrays.values())
     states = config.latent_dim
-    points = states * config.inducing * (states + inputs)
+    sets = 1 if config.shared_inducing else states
+    points = sets * config.inducing * (states + inputs)
     if max(points, states * config.recognition_window) > max(there, 1):
         raise TypeError(f"the options ask for {points} numbers, the file has {there}")
 

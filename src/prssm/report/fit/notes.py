@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from prssm.evaluation.comparison import Comparison, Run
-from prssm.prediction.cautions import about_seen, leaves
+from prssm.prediction.cautions import leaves
 from prssm.report.tables import ScoreRow
 from prssm.training.log import TrainingLog
 
@@ -63,10 +63,7 @@ def cautions(comparison: Comparison, log: TrainingLog | None) -> list[str]:
 
 def _about_data(run: Run) -> list[Note]:
     """What the runs must be distrusted for, as they say themselves."""
-    said = list(dict.fromkeys(text for p in run.predictions for text in p.cautions))
-    distant = about_seen(run.predictions)
-    if not said and distant:
-        said = [distant]
+    said = dict.fromkeys(text for p in run.predictions for text in p.cautions)
     return [Note("warning", f"{text[0].upper()}{text[1:]}.") for text in said]
 
 

@@ -98,10 +98,11 @@ def _some_lines(text: str) -> list[str]:
     if len(text) <= 2 * _LONG:
         return text.splitlines()
     middle = len(text) // 2
-    return [
+    whole = [
         *text[:_LONG].splitlines()[:-1],
         *text[middle : middle + _LONG].splitlines()[1:-1],
     ]
+    return whole or text.splitlines()  # lines of thousands of columns
 
 
 def _merit(judged: Sequence[str], first: str, mark: str) -> tuple[float, bool]:
