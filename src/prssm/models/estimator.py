@@ -280,7 +280,7 @@ class Estimator(
         self,
         scaler: Scaler,
         like: Record | Stream,
-        domain: Domain,
+        domain: Domain | None = None,
         seen: list[Record] | None = None,
     ) -> None:
         """What a fitted model knows of its data; from here on it can be used.
@@ -291,7 +291,7 @@ class Estimator(
         self.input_names_ = like.input_names
         self.output_names_ = like.output_names
         self.dt_ = like.dt
-        self.domain_ = domain
+        self.domain_ = domain or Domain()
         self.seen_ = None if seen is None else self._seen(seen)
 
     def _watched(

@@ -57,8 +57,9 @@ def score(settings: SavedModelSettings) -> Scored:
     records = records_for_model(model, settings.data, settings)
     runs = model.simulate(records, samples=settings.samples, seed=settings.seed)
     y_std = model.scaler_.y_std
-    residuals = residuals_of(model, records)
-    return Scored(model, records, evaluate(runs, y_std), residuals, evaluate_each(runs, y_std))
+    metrics = evaluate(runs, y_std)  # first, because it says best what there is not to score
+    each = evaluate_each(runs, y_std)
+    return Scored(model, records, metrics, residuals_of(model, records), each)
 
 
 def run_saved(

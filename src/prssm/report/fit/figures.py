@@ -51,7 +51,7 @@ def finish(figure: Figure, axes: Sequence[Axes], legend: bool = True) -> Figure:
 
 def legend_above(figure: Figure, handles: Sequence[Artist], words: Sequence[str]) -> None:
     """One line of words above all panels."""
-    figure.legend(
+    legend = figure.legend(
         handles,
         words,
         loc="outside upper left",
@@ -60,6 +60,8 @@ def legend_above(figure: Figure, handles: Sequence[Artist], words: Sequence[str]
         fontsize=9,
         labelcolor=TEXT,
     )
+    for text in legend.get_texts():  # a name may hold a dollar sign
+        text.set_parse_math(False)
 
 
 def free_run(prediction: Prediction, rows: int | None = None) -> Figure:
