@@ -8,6 +8,7 @@ and one line of JSON says how it ended.
 import importlib
 import json
 import os
+import signal
 import sys
 import time
 from typing import NoReturn
@@ -17,6 +18,7 @@ _IMPORTED = (
     *("prssm.evaluation.tasks.benchmark", "prssm.report.tables", "prssm.models.prssm.estimator"),
     *("prssm.models.narx.gp_narx", "optax", "scipy.optimize", "matplotlib.figure"),
 )
+_ANSWERED = (signal.SIGINT, signal.SIGTERM)
 _LONGEST = 300.0  # seconds after which a command counts as hanging
 
 
@@ -29,9 +31,11 @@ def serve() -> None:
 
 def _ended(asked: dict) -> dict:
     begun = time.monotonic()
+    signal.pthread_sigmask(signal.SIG_BLOCK, _ANSWERED)  # until the new process can answer
     process = os.fork()
     if not process:
         _become(asked)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ANSWERED)
     sent = None
     while True:
         found, status = os.waitpid(process, os.WNOHANG)
@@ -55,6 +59,9 @@ def _become(asked: dict) -> NoReturn:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     from prssm.cli import entry
 
+    for number in _ANSWERED:
+        signal.signal(number, entry._end)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ANSWERED)
     sys.argv = ["prssm", *asked["words"]]
     code = 1
     try:
