@@ -1,9 +1,11 @@
 """How far a run is from what was seen: against brute force, exact cases and the promised share."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from prssm.prediction.cautions import about_seen, leaves
+from prssm.prediction.cautions import about_lost, about_seen, leaves
 from prssm.prediction.prediction import Prediction
 from prssm.prediction.seen import Seen, _nearest, _spread_out, range_of
 
@@ -177,3 +179,11 @@ def test_a_prediction_carries_it_in_its_columns_where_it_is_known() -> None:
     assert known.outside.sum() == 3
     assert run(None).outside is None
     assert "outside_training" not in run(None).to_columns()
+
+
+def test_a_run_that_is_lost_says_from_where() -> None:
+    whole = run(None)
+    assert about_lost(whole) == ""
+    mean = whole.mean.copy()
+    mean[40:] = np.nan
+    assert "from row 40 on" in about_lost(replace(whole, mean=mean))

@@ -33,7 +33,7 @@ from prssm.models.functions.in_jax import InJax
 from prssm.models.manners import SklearnManners
 from prssm.models.state_estimation import StateEstimation
 from prssm.models.whereabouts import Whereabouts
-from prssm.prediction.cautions import about_seen
+from prssm.prediction.cautions import about_lost, about_seen
 from prssm.prediction.metrics import evaluate, r_squared
 from prssm.prediction.prediction import Prediction
 from prssm.training.distributed.store import leads
@@ -461,4 +461,5 @@ class Estimator(
         )
         # One line is enough: the range of the inputs says more than the distance does.
         far = "" if np.any(prediction.inputs_outside) else about_seen(prediction)
-        return replace(prediction, cautions=(*cautions, *([far] if far else [])))
+        said = [*cautions, far, about_lost(prediction)]
+        return replace(prediction, cautions=tuple(text for text in said if text))

@@ -32,3 +32,11 @@ def about_seen(run: Prediction) -> str:
         f"training (farthest: row {int(np.argmax(run.distance))}, by {run.distance.max():.2g} "
         "deviations of the training data); errors there may be larger than the band says"
     )
+
+
+def about_lost(run: Prediction) -> str:
+    """One line about a run whose values are no numbers from some row on; empty for any other."""
+    lost = ~np.isfinite(run.mean).all(axis=1)
+    if not lost.any():
+        return ""
+    return f"{run.name}: the run is lost from row {int(np.argmax(lost))} on: no finite values"

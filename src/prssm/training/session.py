@@ -72,6 +72,7 @@ class Session:
     from it, if it is there. `mesh` holds the devices between which training is split; None is one
     device. `deadline` is the moment (of `time.monotonic`) at which a budget of time ends. `found`
     is called with every model that is better than those before it, while training goes on.
+    `label` names the phase.
     """
 
     progress: Progress
@@ -81,6 +82,7 @@ class Session:
     mesh: Mesh | None = None
     deadline: float | None = None
     found: Callable[[Any], None] = lambda model: None
+    label: str = "training"  # the name of the phase, for the watcher
 
     def seconds_left(self) -> float | None:
         """Of the budget, if there is one; never less than zero."""

@@ -153,7 +153,7 @@ def test_an_interrupted_contest_goes_on_to_the_same_model(everything_is_better, 
     whole = prssm.PRSSM(**SMALL).fit(data)
     path = tmp_path / "fit.checkpoint"
     with pytest.raises(TrainingInterrupted):
-        prssm.PRSSM(**SMALL).fit(data, checkpoint=path, progress=Stops(3))
+        prssm.PRSSM(**SMALL).fit(data, checkpoint=path, progress=Stops(4))
     assert (tmp_path / "fit.checkpoint.stage1").exists()
     resumed = prssm.PRSSM(**SMALL).fit(data, checkpoint=path, resume=True)
     np.testing.assert_array_equal(resumed.simulate(data).mean, whole.simulate(data).mean)

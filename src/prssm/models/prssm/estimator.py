@@ -111,13 +111,18 @@ class PRSSM(Estimator):
         contest.finish()
 
     def _fit(self, records: list[Record], session: Session) -> None:
-        starts = starts_for(self.config, records)
-        config = self.config_ = starts.config
-        self._check_structure(records)
-        cut = cut_for(config, records)
-        folds = folds_of(cut, records, config.folds, window=self._window)
-        levels = levels_of(config.complexity)
-        fitting = prepared(starts, cut, levels=levels, folds=folds, records=records)
+        session.progress.start(1, 0, "linear models")
+        try:
+            starts = starts_for(self.config, records)
+            config = self.config_ = starts.config
+            self._check_structure(records)
+            cut = cut_for(config, records)
+            folds = folds_of(cut, records, config.folds, window=self._window)
+            levels = levels_of(config.complexity)
+            fitting = prepared(starts, cut, levels=levels, folds=folds, records=records)
+            session.progress.update(1, {})
+        finally:
+            session.progress.stop()
         key = fingerprint(config, vars(cut).values())
         self._tell(fitting.trained, session)
         self._keep(fitting, fitting.train(session, key, lambda now: self._tell(now, session)))

@@ -147,14 +147,17 @@ class Contest:
         best = self._more_states(best)
         return best
 
-    def phase(self, name: str) -> tuple[Session, str] | None:
-        """How one more training is watched and saved; none where no time is left."""
+    def phase(self, name: str, label: str) -> tuple[Session, str] | None:
+        """How one more training is watched and saved; none where no time is left.
+
+        `name` is that of its checkpoint, `label` is for the watcher.
+        """
         left = self.session.seconds_left()
         if left is not None and left < _LEAST_SECONDS:
             return None
         beside = phase_checkpoint(self.session.checkpoint, name)
         self._beside.append(beside)
-        return replace(self.session, checkpoint=beside), f"{self.fingerprint}-{name}"
+        return replace(self.session, checkpoint=beside, label=label), f"{self.fingerprint}-{name}"
 
     def finish(self) -> None:
         """Remove what was only needed to go on with."""
@@ -165,7 +168,7 @@ class Contest:
     def _slower(self, now: Contender) -> Contender:
         """At a rate at which the slowest motion of the linear model fits into sub-trajectories."""
         stride = slower_stride(now) if self.config.stride is None else 1
-        phase = self.phase("rate")
+        phase = self.phase("rate", "training at a slower rate")
         if stride == 1 or phase is None:
             return now
         rows = now.stride * stride
@@ -192,7 +195,7 @@ class Contest:
         fixed = self.config.latent_dim is not None or states == config.latent_dim
         if fixed or best is None or now.steps < LEAST_STEPS or not now.folds:
             return now
-        phase = self.phase("states")
+        phase = self.phase("states", "training with more states")
         if phase is None:
             return now
         wider = config.replace(latent_dim=states, restarts=_RESTARTS, fold_restarts=_FOLD_RESTARTS)

@@ -119,7 +119,7 @@ class Growth:
         restarts = _RESTARTS + _FOLD_RESTARTS * len(self.folds)
         error = fitting.trained.held_out(level.level, level.round, self.folds).typical
         for number, stage in enumerate(stages(fitting.config, fitting.records, restarts)):
-            phase = self.contest.phase(f"stage{number + 1}")
+            phase = self.contest.phase(f"stage{number + 1}", f"growing, stage {number + 1}")
             if phase is None:
                 break
             session, fingerprint = phase
