@@ -82,6 +82,7 @@ def watch(phases: Phases) -> None:
     import jax.monitoring
 
     from prssm.models import files
+    from prssm.models.prssm import estimator
     from prssm.models.prssm.estimator import PRSSM
     from prssm.models.prssm.fitting.trainers import CompiledTrainer
 
@@ -90,8 +91,8 @@ def watch(phases: Phases) -> None:
             phases.add(COMPILE, seconds)
 
     jax.monitoring.register_event_duration_secs_listener(compiled)
-    phases.wrap(PRSSM, "_resolve", START)
-    phases.wrap(PRSSM, "_prepared", START)
+    phases.wrap(estimator, "starts_for", START)
+    phases.wrap(estimator, "prepared", START)
     phases.wrap(CompiledTrainer, "advance", TRAIN)
     phases.wrap(files, "save_model", SAVE)
     phases.wrap(PRSSM, "fit", CHOOSE)  # what the phases within it leave: runs that judge

@@ -44,7 +44,7 @@ class Foretold:
         self.shown = record
         return self
 
-    def score(self, record):
+    def evaluate(self, record):
         return {"rmse": float(np.sqrt(np.mean((record.y - self.level) ** 2)))}
 
 

@@ -29,7 +29,7 @@ class Mean(eqx.Module):
 
     def affine(
         self, latent_dim: int, input_dim: int
-    ) -> tuple[Float[Array, "Dx Din"], Float[Array, " Dx"]] | None:
+    ) -> tuple[Float[AnyArray, "Dx Din"], Float[AnyArray, " Dx"]] | None:
         """A and b where m(x, u) = A [x; u] + b, else None.
 
         For engines that know no other mean.
@@ -43,8 +43,8 @@ class IdentityMean(Mean):
     def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> Float[Array, "Dx B"]:
         return x
 
-    def affine(self, latent_dim: int, input_dim: int) -> tuple[Array, Array]:
-        return jnp.eye(latent_dim, latent_dim + input_dim), jnp.zeros(latent_dim)
+    def affine(self, latent_dim: int, input_dim: int) -> tuple[AnyArray, AnyArray]:
+        return np.eye(latent_dim, latent_dim + input_dim), np.zeros(latent_dim)
 
 
 class ZeroMean(Mean):
@@ -53,8 +53,8 @@ class ZeroMean(Mean):
     def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> Float[Array, "Dx B"]:
         return jnp.zeros_like(x)
 
-    def affine(self, latent_dim: int, input_dim: int) -> tuple[Array, Array]:
-        return jnp.zeros((latent_dim, latent_dim + input_dim)), jnp.zeros(latent_dim)
+    def affine(self, latent_dim: int, input_dim: int) -> tuple[AnyArray, AnyArray]:
+        return np.zeros((latent_dim, latent_dim + input_dim)), np.zeros(latent_dim)
 
 
 class LinearMean(Mean):
@@ -66,8 +66,8 @@ class LinearMean(Mean):
     def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> Float[Array, "Dx B"]:
         return jnp.matmul(self.weight, jnp.concatenate([x, u])) + self.bias[:, None]
 
-    def affine(self, latent_dim: int, input_dim: int) -> tuple[Array, Array]:
-        return jnp.asarray(self.weight), jnp.asarray(self.bias)
+    def affine(self, latent_dim: int, input_dim: int) -> tuple[AnyArray, AnyArray]:
+        return self.weight, self.bias
 
 
 # The prior means by the names that options have. A new one is a class above and a line here; how it

@@ -74,7 +74,7 @@ def test_the_input_that_holds_an_output(linear, model):
 
 
 def test_slopes_are_those_of_the_step(model, found):
-    stepper = model.stepper()
+    stepper = model.stepper(best=True)
     np.testing.assert_allclose(stepper(found.state, found.input).state, found.state, atol=1e-8)
     for column in range(2):
         ahead = stepper(found.state + 1e-5 * np.eye(2)[column], found.input)
@@ -111,7 +111,7 @@ def test_the_spread_of_a_slope_is_that_of_the_posterior(model):
 
 def test_the_static_curve_is_where_runs_end(model):
     curve = model.static_curve([2.0, 4.0], samples=SAMPLES)
-    stepper = model.stepper()
+    stepper = model.stepper(best=True)
     for at, u in enumerate(curve.inputs):
         state = np.zeros(2)
         for _ in range(300):

@@ -102,7 +102,17 @@ def test_a_file_gives_the_same_class_and_layers_back(fitted, tmp_path):
     """The name of a model with three layers is not a registered method; its file still loads."""
     deep = prssm.REVARB(**SMALL, layers=3)
     deep.__dict__ |= {name: value for name, value in fitted.__dict__.items() if name.endswith("_")}
-    deep.model_ = replace(fitted.model_, gps=(fitted.model_.gps[0],) * 3 + fitted.model_.gps[1:])
+    one = fitted.model_
+    first = replace(
+        one.first,
+        coefficients=np.tile(one.first.coefficients, (1, 3)),
+        covariance=np.kron(np.eye(3), one.first.covariance),
+        usual_mean=np.tile(one.first.usual_mean, 3),
+        usual_covariance=np.kron(np.eye(3), one.first.usual_covariance),
+    )
+    gps = (one.gps[0],) * 3 + one.gps[1:]
+    noise_std = np.concatenate([one.noise_std[:1]] * 3 + [one.noise_std[1:]])
+    deep.model_ = replace(one, gps=gps, first=first, noise_std=noise_std)
     again = prssm.load(deep.save(tmp_path / "deep.prssm"))
     assert type(again) is prssm.REVARB
     assert (again.name, again.config) == ("revarb3", deep.config)

@@ -79,8 +79,8 @@ def arrays_of(dynamics: Dynamics, x1: Array, u: Array, eps: Array, single: bool)
         white=gp.white,
         mean=mean,
         spread=spread,
-        weight=weight.astype(zeta.dtype),
-        bias=bias.astype(zeta.dtype),
+        weight=jnp.asarray(weight, zeta.dtype),
+        bias=jnp.asarray(bias, zeta.dtype),
         process_var=dynamics.process_var,
     )
     _check(arrays)

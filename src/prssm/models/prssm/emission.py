@@ -31,7 +31,7 @@ class Emission(eqx.Module):
 
     def affine(
         self, latent_dim: int, input_dim: int
-    ) -> tuple[Float[Array, "Dy Din"], Float[Array, " Dy"]] | None:
+    ) -> tuple[Float[np.ndarray, "Dy Din"], Float[np.ndarray, " Dy"]] | None:
         """C and c of g(x, u) = C [x; u] + c; None where it is another."""
         return None
 
@@ -50,8 +50,8 @@ class Selector(Emission):
     ) -> Float[Array, "T Dy B"]:
         return x[:, : self.output_dim]
 
-    def affine(self, latent_dim: int, input_dim: int) -> tuple[Array, Array]:
-        return jnp.eye(self.output_dim, latent_dim + input_dim), jnp.zeros(self.output_dim)
+    def affine(self, latent_dim: int, input_dim: int) -> tuple[np.ndarray, np.ndarray]:
+        return np.eye(self.output_dim, latent_dim + input_dim), np.zeros(self.output_dim)
 
 
 class LinearEmission(Emission):
@@ -67,8 +67,9 @@ class LinearEmission(Emission):
         seen = jnp.einsum("yx,txb->tyb", self.states, x) + jnp.einsum("yu,tub->tyb", self.inputs, u)
         return seen + self.offset[:, None]
 
-    def affine(self, latent_dim: int, input_dim: int) -> tuple[Array, Array]:
-        return jnp.concatenate([self.states, self.inputs], axis=1), jnp.asarray(self.offset)
+    def affine(self, latent_dim: int, input_dim: int) -> tuple[np.ndarray, np.ndarray]:
+        whole = np.concatenate([np.asarray(self.states), np.asarray(self.inputs)], axis=1)
+        return whole, np.asarray(self.offset)
 
 
 class PointwiseEmission(Emission):
