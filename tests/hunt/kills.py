@@ -226,7 +226,7 @@ class _Scene:
         self.tally.counts[self.name] += 1
         if ended["code"] not in (CODES[signal.Signals(number)], 0):
             self._violation(f"signal {number} ended in {ended['code']}", folder)
-        said = (folder / "said.txt").read_text()
+        said = _said(folder)
         if "Traceback" in said or "Fatal" in said:
             self._violation(f"signal {number}: {said[-300:]!r}", folder)
         if number != signal.SIGKILL:
@@ -249,6 +249,11 @@ class _Scene:
         return folder
 
     def _violation(self, words: str, folder: Path) -> None:
-        said = (folder / "said.txt").read_text()[-300:] if (folder / "said.txt").exists() else ""
-        self.tally.violations.append(f"{self.name}: {words} | {said!r}")
+        self.tally.violations.append(f"{self.name}: {words} | {_said(folder)[-300:]!r}")
         print("VIOLATION", self.tally.violations[-1], flush=True)  # a long hunt tells it at once
+
+
+def _said(folder: Path) -> str:
+    """What a run wrote to the terminal; nothing where it was killed before it could open that."""
+    path = folder / "said.txt"
+    return path.read_text() if path.exists() else ""

@@ -10,7 +10,7 @@ import pytest
 import prssm
 from prssm.linear.order import as_good, first_good
 from prssm.models.estimator import Simulated
-from prssm.models.prssm import trained
+from prssm.models.prssm import estimator, trained
 from prssm.models.prssm.config import DEFAULT
 from prssm.models.prssm.fitting import fit as fitting
 from prssm.models.prssm.fitting.groups import Group, groups_of
@@ -388,3 +388,14 @@ def test_a_choice_that_errs_more_than_the_linear_model_in_long_runs_is_not_kept(
     assert min(errors, key=errors.get) != "linear"
     for fitted in (model, prssm.load(model.save(tmp_path / "m.prssm"))):
         assert min(errors, key=errors.get) in dict(fitted.findings())["Linear"]
+
+
+def test_a_long_run_keeps_its_draws_only_for_who_asks(straight, monkeypatch):
+    """Its band is the same either way."""
+    record = recording()
+    asked = straight.simulate(record, samples=SMALL["simulation_samples"])
+    monkeypatch.setattr(estimator, "KEPT_VALUES", 10)
+    long = straight.simulate(record)
+    assert long.samples is None
+    assert asked.samples is not None
+    np.testing.assert_array_equal(long.std, asked.std)

@@ -232,9 +232,10 @@ class PRSSM(Estimator):
 
     def _widened(self, run: Simulated, distance: np.ndarray) -> Simulated:
         factor = widening(distance)[:, None]
-        assert run.samples is not None
-        samples = run.mean + factor * (run.samples - run.mean)
-        return replace(run, std=factor * run.std, samples=samples)
+        drawn = run.samples
+        if drawn is not None:
+            drawn = run.mean + factor * (drawn - run.mean)
+        return replace(run, std=factor * run.std, samples=drawn)
 
     def _path(self, run: Simulated) -> np.ndarray:
         assert run.state_mean is not None
