@@ -1,6 +1,6 @@
 """Domain: what the training data covered, so that a model can tell when it leaves it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -113,30 +113,31 @@ def _far(
     values: np.ndarray, limits: np.ndarray, record: Record, *, names: Sequence[str]
 ) -> list[str]:
     beyond = _beyond(values, limits)
-    found = []
-    for column in np.flatnonzero(beyond.any(axis=0)).tolist():
-        low, high = limits[:, column]
-        worst = _worst(values[:, column], low, high)
-        found.append(
-            f"{record.name}: input {names[column]!r} reaches {worst:.4g}, but training saw "
-            f"{low:.4g} to {high:.4g} ({beyond[:, column].sum()} of {len(record)} rows are "
-            "outside): do not trust the run from there on"
-        )
-    return found
+    return [
+        f"{record.name}: input {names[column]!r} reaches {worst:.4g}, but training saw "
+        f"{low:.4g} to {high:.4g} ({beyond[:, column].sum()} of {len(record)} rows are "
+        "outside): do not trust the run from there on"
+        for column, worst, low, high in _outliers(values, limits, beyond)
+    ]
 
 
 def _far_start(start: np.ndarray, limits: np.ndarray, record: Record) -> list[str]:
     beyond = _beyond(start, limits) & np.isfinite(start)
-    found = []
+    return [
+        f"{record.name}: the first values of output {record.output_names[column]!r} reach "
+        f"{worst:.4g}, but training saw {low:.4g} to {high:.4g}: the run starts from a state "
+        "that the model does not know"
+        for column, worst, low, high in _outliers(start, limits, beyond)
+    ]
+
+
+def _outliers(
+    values: np.ndarray, limits: np.ndarray, beyond: np.ndarray
+) -> Iterator[tuple[int, float, float, float]]:
+    """Each column that is outside: its number, its worst value, and the limits."""
     for column in np.flatnonzero(beyond.any(axis=0)).tolist():
         low, high = limits[:, column]
-        worst = _worst(start[:, column], low, high)
-        found.append(
-            f"{record.name}: the first values of output {record.output_names[column]!r} reach "
-            f"{worst:.4g}, but training saw {low:.4g} to {high:.4g}: the run starts from a state "
-            "that the model does not know"
-        )
-    return found
+        yield column, _worst(values[:, column], low, high), low, high
 
 
 def _worst(values: np.ndarray, low: float, high: float) -> float:

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from binary_table import BINARY
-from file_table import GRIDS, LAYOUT, MISSING, NUMBERS, TIMES, UNITS, Case
+from file_table import LAYOUT, MISSING, NUMBERS, UNITS, Case
+from time_table import GRIDS, TIMES
 
 from prssm.data.io.files import read
 from prssm.data.record import Record
