@@ -46,7 +46,7 @@ class Default:
         config = DEFAULT.replace(
             latent_dim=6, horizon=horizon, complexity="free", folds=0, restarts=restarts
         ).resolved([record])
-        groups = groups_of(levels_of(config.complexity), [], config, linear_models=0)
+        groups = groups_of(levels_of(config.complexity), [], config)
         fitting = Fitting(
             config,
             windows.sliding([record], horizon),

@@ -14,6 +14,7 @@ from scipy.special import ndtri
 
 from prssm.export.description import Description
 from prssm.foundation.errors import OptionError
+from prssm.prediction.paired_draws import paired_normal
 
 TABLE_BITS = 10
 TABLE = 1 << TABLE_BITS
@@ -54,9 +55,11 @@ def fixed(description: Description, samples: int, seed: int = 0) -> Draws:
     function = []
     for index in range(members):
         rng = np.random.default_rng([seed, index])
-        drawn = rng.standard_normal((states, share))
-        first.append(_exact_moments(drawn) if description.points == 0 else drawn)
-        function.append(rng.standard_normal((states, description.points, share)))
+        if description.points == 0:
+            first.append(_exact_moments(rng.standard_normal((states, share))))
+        else:
+            first.append(paired_normal(rng, (states, share)))
+        function.append(paired_normal(rng, (states, description.points, share)))
     quantiles = quantile_table()
     places = (np.arange(members * share * states)).reshape(members, share, states)
 
@@ -79,9 +82,9 @@ def of_simulate(description: Description, rows: int, samples: int, seed: int) ->
     noise = []
     for index in range(members):
         rng = np.random.default_rng([seed, index])
-        first.append(rng.standard_normal((states, share)))
+        first.append(paired_normal(rng, (states, share)))
         if description.draws == "trajectory":
-            function.append(rng.standard_normal((states, description.points, share)))
+            function.append(paired_normal(rng, (states, description.points, share)))
         noise.append(_step_noise(rng, rows, (states, share)))
     keeps = description.draws == "trajectory"
     return Draws(
@@ -116,7 +119,7 @@ def _step_noise(rng: np.random.Generator, rows: int, shape: tuple[int, int]) -> 
     while begin < rows:
         end = min(begin + _BLOCK, rows)
         before = max(begin - 1, 0)
-        noise[before:end] = rng.standard_normal((end - before, *shape))
+        noise[before:end] = paired_normal(rng, (end - before, *shape))
         begin = end
     return noise
 

@@ -57,7 +57,8 @@ def functions(model):
 def test_a_run_without_outputs_starts_from_the_prior_of_simulate(functions):
     state = functions.start(functions.system)
     rng = [np.random.default_rng([0, index]) for index in range(2)]
-    expected = np.stack([one.standard_normal((2, 2)) for one in rng])
+    halves = np.stack([one.standard_normal((2, 1)) for one in rng])
+    expected = np.concatenate([halves, -halves], axis=2)
     np.testing.assert_allclose(state, expected, rtol=1e-6)
     blind = functions.start(functions.system, np.zeros((3, 1)), np.full((3, 1), np.nan))
     np.testing.assert_array_equal(blind, state)

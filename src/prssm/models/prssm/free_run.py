@@ -23,6 +23,7 @@ from prssm.dynamics.engines.choice import (
 )
 from prssm.models.prssm.compiled import Rows, kinds, why_not
 from prssm.models.prssm.elbo import Draws, StateSpaceModel
+from prssm.prediction.paired_draws import paired_normal
 
 BLOCK = 2048  # steps at a time
 
@@ -63,14 +64,14 @@ class FreeRuns:
         points = self.models.transition.gp.inducing.mean.shape[1:]
         noise = None
         if self.draws == "trajectory":
-            noise = rng.standard_normal((*points, trajectories), kind)
+            noise = paired_normal(rng, (*points, trajectories), kind)
         step = self._compiled_step(index, noise) if self.compiled else self._jax_step(index, noise)
         begin = 0
         while begin < len(u):
             # A block repeats the last state of the one before it, from which it goes on.
             end = min(begin + BLOCK, len(u))
             inputs = u[max(begin - 1, 0) : end]
-            eps = rng.standard_normal((len(inputs), len(x1), trajectories), kind)
+            eps = paired_normal(rng, (len(inputs), len(x1), trajectories), kind)
             states, outputs = step(inputs, x1, eps)
             x1 = states[-1]
             skip = int(begin > 0)

@@ -15,6 +15,7 @@ from prssm.models.prssm.calibration import Calibration
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import Emission
 from prssm.models.prssm.mixture import Mixture
+from prssm.prediction.paired_draws import paired_normal
 
 
 class GPMember(Member):
@@ -101,8 +102,8 @@ def _draws(models: StateSpaceModel, functions: bool, samples: int, seed: int) ->
         return [np.random.default_rng([seed, index]) for index in range(members)]
 
     def start(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
-        first = rng.standard_normal((dx, share))
-        return first, rng.standard_normal((dx, points, share)) if functions else None
+        first = paired_normal(rng, (dx, share))
+        return first, paired_normal(rng, (dx, points, share)) if functions else None
 
     def noise(steps: int) -> np.ndarray:
         drawn = []
@@ -123,5 +124,5 @@ def _blocks(rng: np.random.Generator, steps: int, shape: tuple[int, int]) -> np.
     parts = []
     for begin in range(0, steps, free_run.BLOCK):
         count = min(begin + free_run.BLOCK, steps) - max(begin - 1, 0)
-        parts.append(rng.standard_normal((count, *shape)))
+        parts.append(paired_normal(rng, (count, *shape)))
     return np.concatenate([*(part[:-1] for part in parts), parts[-1][-1:]])

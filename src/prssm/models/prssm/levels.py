@@ -6,8 +6,8 @@ Errors of real recordings are correlated in time, so that the likelihood counts 
 many times over and the ELBO prefers too complex a model. Errors on stretches that training has not
 seen do not lie.
 
-A level owns all that makes it different: where its restarts start, how many there are, what leaving
-the start costs, and which restarts may be mixed. A new one is a class here and a line in `LEVELS`.
+A level owns all that makes it different: where its restarts start, how many there are, and what
+leaving the start costs. A new one is a class here and a line in `LEVELS`.
 """
 
 from __future__ import annotations
@@ -37,17 +37,13 @@ class Level(ABC):
     def start(self, starts: Starts, restart: int, rng: np.random.Generator) -> StateSpaceModel:
         """Restart number `restart`; override with one of the ways that `starts` offers."""
 
-    def restarts(self, asked: int, linear_models: int) -> int:
+    def restarts(self, asked: int) -> int:
         """How many restarts are trained where so many were asked for."""
         return asked
 
     def anchor_precision(self, prior_std: float) -> float:
         """Of the prior around the start; 0 is none."""
         return 1.0 / prior_std**2 if self.held else 0.0
-
-    def margin(self, usual: float) -> float:
-        """By how much ELBO a member of the mixture may be worse than the best one."""
-        return usual
 
 
 class Linear(Level):
@@ -59,13 +55,9 @@ class Linear(Level):
     def start(self, starts: Starts, restart: int, rng: np.random.Generator) -> StateSpaceModel:
         return starts.linear_model(restart, rng, with_gp=False)
 
-    def restarts(self, asked: int, linear_models: int) -> int:
-        """One for each order: a linear model has one optimum."""
-        return min(linear_models, asked)
-
-    def margin(self, usual: float) -> float:
-        """All orders are kept: the ELBO would prefer the larger one."""
-        return np.inf
+    def restarts(self, asked: int) -> int:
+        """One, the best linear model there is: what is chosen instead of it must be better."""
+        return 1
 
 
 class Held(Level):
@@ -80,7 +72,7 @@ class Held(Level):
     def start(self, starts: Starts, restart: int, rng: np.random.Generator) -> StateSpaceModel:
         return starts.linear_model(restart, rng)
 
-    def restarts(self, asked: int, linear_models: int) -> int:
+    def restarts(self, asked: int) -> int:
         """Half as many: restarts that are held near the same start differ little."""
         return (asked + 1) // 2
 

@@ -10,6 +10,7 @@ from prssm.models.estimator import Simulated
 from prssm.models.prssm.elbo import Draws, StateSpaceModel
 from prssm.models.prssm.free_run import FreeRuns
 from prssm.prediction.moments import Moments
+from prssm.prediction.paired_draws import paired_normal
 
 
 class Mixture(eqx.Module):
@@ -49,7 +50,7 @@ class Mixture(eqx.Module):
             rng = np.random.default_rng([seed, index])
             first = means[index][:, None]
             spread = np.exp(log_stds[index])[:, None]
-            x1 = first + spread * rng.standard_normal((len(first), share))
+            x1 = first + spread * paired_normal(rng, (len(first), share))
             mine = slice(index * share, (index + 1) * share)
             for block in runs.member(index, u, x1.astype(kind), rng=rng, kind=kind):
                 seen.add(block.begin, block.outputs)

@@ -151,12 +151,12 @@ class Trained:
                 f"all {group.count} restarts of level {group.level.name!r} diverged; try a smaller "
                 "learning_rate, a shorter horizon, more restarts or fewer latent dimensions"
             )
-        return self._near_the_first(group.level, found, number)
+        return self._near_the_first(found, number)
 
-    def _near_the_first(self, level: Level, found: np.ndarray, number: int) -> np.ndarray:
+    def _near_the_first(self, found: np.ndarray, number: int) -> np.ndarray:
         """Those whose ELBO is not much worse than that of the first, which is the best."""
         elbo = self.stages[number].objective[found]
-        return found[elbo >= elbo[:1] - level.margin(self.margin)] if len(found) else found
+        return found[elbo >= elbo[:1] - self.margin] if len(found) else found
 
     def final(self, level: Level, number: int) -> np.ndarray:
         """Members of this level that were trained on all data."""
@@ -242,7 +242,7 @@ class Trained:
                 found.append(int(restart))
             if len(found) == self.most_members:
                 break
-        return self._near_the_first(level, np.array(found, dtype=int), number)
+        return self._near_the_first(np.array(found, dtype=int), number)
 
     def training_error(self, mixture: Mixture) -> float:
         """Root mean square error of free runs over whole training records, the longest first.

@@ -26,16 +26,14 @@ class Group:
         return len(self.restarts)
 
 
-def groups_of(
-    levels: Sequence[Level], folds: Sequence[Fold], config: PRSSMConfig, linear_models: int
-) -> list[Group]:
+def groups_of(levels: Sequence[Level], folds: Sequence[Fold], config: PRSSMConfig) -> list[Group]:
     """All groups, level by level; restarts are numbered through."""
     groups: list[Group] = []
     end = 0
     for level in levels:
         for fold in [None, *folds]:
             asked = config.restarts if fold is None else min(config.restarts, config.fold_restarts)
-            count = level.restarts(asked if level.trained else config.restarts, linear_models)
+            count = level.restarts(asked)
             groups.append(Group(level, fold, np.arange(end, end + count)))
             end += count
     return groups

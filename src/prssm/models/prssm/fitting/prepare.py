@@ -46,9 +46,7 @@ def prepared(
     records: Sequence[Record] = (),
 ) -> Fitting:
     """A fit of some levels, on all data and on what each fold shows."""
-    needed = any(not level.trained for level in levels)
-    models = starts.linear_models if needed else 0
-    groups = groups_of(levels, folds, starts.config, linear_models=models)
+    groups = groups_of(levels, folds, starts.config)
     return Fitting(
         starts.config,
         cut,

@@ -21,7 +21,7 @@ from prssm.models.prssm.levels import Level
 from prssm.models.prssm.recognition import Recognition
 from prssm.models.prssm.starts.linear_start import Limits, LinearStart, spread_out
 
-MOST_STATES = 16  # that the data may ask for
+MOST_STATES = 20  # that the data may ask for, as many as a linear model may have
 _NO_SIGNAL = 1e-4  # signal deviation of a GP that plays no part
 
 
@@ -78,11 +78,6 @@ class Starts:
             LinearStart.fit(self.records, limits, self.config.recognition_window, near=near)
             for limits, near in zip(self.limits, of_all, strict=True)
         ]
-
-    @property
-    def linear_models(self) -> int:
-        """How many there are to start from; a random start is one of them."""
-        return 1 if self.config.start == "random" else len(self.limits)
 
     def create(self, level: Level, count: int) -> StateSpaceModel:
         """`count` restarts of one level, stacked."""
