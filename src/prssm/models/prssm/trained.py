@@ -17,7 +17,7 @@ from prssm.models.prssm.levels import Level
 from prssm.models.prssm.mixture import Mixture
 
 # Trajectories of a free run over a held-out stretch, and rows of it at most.
-_SAMPLES = 200
+_SAMPLES = 100
 _STRETCH = 3000
 # Times the error of a constant: a final model that errs more on its own training data is lost.
 _LOST = 1.5

@@ -1,7 +1,9 @@
 // Whole iterations of the training of PR-SSM, for many restarts at once: objective, gradient, clipping and Adam, without a
 // word to Python in between. Called by trainer.py; the random numbers come from there.
+#include <atomic>
 #include <cmath>
 #include <new>
+#include <thread>
 
 #include "objective.h"
 
@@ -80,13 +82,13 @@ void adam(const Offsets& at, const Restarts& all, int64_t r, const std::vector<d
   }
 }
 
-// `iterations` of restart r; the sum of its objectives.
+// Iterations `begin` to `end` of this call for restart r; its objectives are added to `sum`, NaN once it is lost.
 template <class S>
-double train_one(Objective<S>& objective, const Sizes& n, const Offsets& at, const Data& data, const Restarts& all, int64_t r,
-                 const Draws& draws, const Schedule& schedule, int64_t first, int64_t iterations, std::vector<double>& g) {
+void train_one(Objective<S>& objective, const Sizes& n, const Offsets& at, const Data& data, const Restarts& all, int64_t r,
+               const Draws& draws, const Schedule& schedule, int64_t first, int64_t begin, int64_t end,
+               std::vector<double>& g, double& sum) {
   const Own own = own_of(n, at, all, r);
-  double sum = 0.0;
-  for (int64_t i = 0; i < iterations; ++i) {
+  for (int64_t i = begin; i < end && !std::isnan(sum); ++i) {
     const int64_t iteration = first + i;
     const double value = objective.value_and_gradient(all.theta + r * at.size, data, own, draw_of<S>(n, draws, i),
                                                       schedule.weight(iteration), g.data());
@@ -94,12 +96,15 @@ double train_one(Objective<S>& objective, const Sizes& n, const Offsets& at, con
     if (all.alive_until[r] >= 0) continue;
     if (!std::isfinite(value) || !finite(g)) {
       all.alive_until[r] = iteration;
-      return NAN;
+      sum = NAN;
+      return;
     }
     adam(at, all, r, g, schedule.rate(iteration), schedule.clip);
   }
-  return sum;
 }
+
+// A call is cut into so many parts, so that threads share restarts evenly whose number they do not divide.
+constexpr int64_t kParts = 8;
 
 template <class S>
 void train(const Sizes& n, const Offsets& at, const Data& data, const Restarts& all, const Draws& draws,
@@ -110,10 +115,19 @@ void train(const Sizes& n, const Offsets& at, const Data& data, const Restarts& 
   objectives.reserve(static_cast<size_t>(workers));
   for (int64_t i = 0; i < workers; ++i) objectives.emplace_back(n, at, inner);
   std::vector<std::vector<double>> gradients(static_cast<size_t>(workers), std::vector<double>(static_cast<size_t>(at.size)));
-  run_jobs(all.count, workers, [&](int64_t worker, int64_t r) {
-    values[r] = train_one(objectives[worker], n, at, data, all, r, draws, schedule, first, iterations, gradients[worker]) /
-                static_cast<double>(iterations);
+  std::fill(values, values + all.count, 0.0);
+  std::vector<std::atomic<int64_t>> done(static_cast<size_t>(all.count));  // parts of each restart
+  for (auto& parts : done) parts = 0;
+  const int64_t parts = std::min(kParts, iterations);
+  // All restarts have their first part before any has its second; each waits for its own part before, which began earlier.
+  run_jobs(parts * all.count, workers, [&](int64_t worker, int64_t index) {
+    const int64_t part = index / all.count, r = index % all.count;
+    while (done[r].load(std::memory_order_acquire) < part) std::this_thread::yield();
+    train_one(objectives[worker], n, at, data, all, r, draws, schedule, first, iterations * part / parts,
+              iterations * (part + 1) / parts, gradients[worker], values[r]);
+    done[r].store(part + 1, std::memory_order_release);
   });
+  for (int64_t r = 0; r < all.count; ++r) values[r] /= static_cast<double>(iterations);
 }
 
 }  // namespace
