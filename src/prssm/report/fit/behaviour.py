@@ -14,7 +14,8 @@ from prssm.models.estimator import Estimator
 from prssm.models.functions.linearise import Linearised
 from prssm.models.functions.steady import StaticCurve, input_range
 from prssm.prediction.plot import PREDICTED
-from prssm.report.fit.figures import QUIET, TEXT, WIDTH, finish
+from prssm.report.colours import QUIET, TEXT
+from prssm.report.fit.figures import WIDTH, finish
 from prssm.report.images import Image, embed
 
 Section = tuple[str, str, list[Image]]
