@@ -14,6 +14,9 @@ from prssm.models.functions.jax_model import JaxModel
 from prssm.models.functions.plausible import Plausible
 
 POINTS = 25  # of a slice
+MOST_STATES = 4  # and so many coordinates make a readable figure
+MOST_COORDINATES = 3
+_RUG = 300  # marks of visited rows
 _BEYOND = 0.15  # of what was visited, on either side: there the band should widen
 
 
@@ -39,6 +42,18 @@ class TransitionSlices:
     def influence(self) -> np.ndarray:
         """By how much each coordinate moves each next state over its grid, (Din, Dx)."""
         return np.ptp(self.band.middle, axis=1)
+
+    def most_telling(self) -> tuple[list[int], list[int]]:
+        """A few states, and the coordinates that move these most, for a figure."""
+        states = list(range(min(self.states, MOST_STATES)))
+        influence = self.influence()[:, states].max(axis=1)
+        chosen = np.sort(np.argsort(-influence, kind="stable")[:MOST_COORDINATES])
+        return states, chosen.tolist()
+
+    def rug(self) -> np.ndarray:
+        """Some of the visited rows, (rows, Din), as marks of a figure."""
+        rows = np.linspace(0, len(self.visited) - 1, min(_RUG, len(self.visited)))
+        return self.visited[rows.astype(int)]
 
 
 def transition_slices(

@@ -11,6 +11,7 @@ All figures of one call belong together: those that share a time axis move toget
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from bokeh.document import Document
 from bokeh.embed import components
 from bokeh.models.layouts import LayoutDOM
 from bokeh.resources import Resources
@@ -33,7 +34,11 @@ def embedded(figures: Mapping[str, LayoutDOM]) -> Embedded:
     """The figures by name, as text."""
     if not figures:
         return Embedded("", {}, "")
+    document = Document()
+    with document.models.freeze():  # all at once: else every figure is searched for models again
+        for figure in figures.values():
+            document.add_root(figure)
     script, places = components(dict(figures))
     # of Bokeh's five scripts only this one: no widgets, no tables, no formulas
-    library = Resources(mode="inline", components=["bokeh"]).render_js()
+    library = Resources(mode="inline", components=["bokeh"], log_level="error").render_js()
     return Embedded(library, places, script)

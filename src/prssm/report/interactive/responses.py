@@ -14,10 +14,10 @@ from bokeh.plotting import figure
 from prssm.models.functions.linearise import Linearised, Response
 from prssm.models.functions.steady import StaticCurve
 from prssm.report.colours import QUIET, TEXT
+from prssm.report.fit.findings import MOST
 from prssm.report.interactive.curves import Curve, bands_over
 from prssm.report.interactive.panels import colours, hide_together, hover, legend, panel, stacked
 
-MOST = 3  # inputs and outputs that make a readable figure
 STEP = "step"
 IMPULSE = "impulse"
 
@@ -47,17 +47,12 @@ def responses(systems: Mapping[str, Linearised], kind: str = STEP) -> LayoutDOM:
 def static_curves(
     systems: Mapping[str, Linearised], curves: Mapping[str, StaticCurve]
 ) -> LayoutDOM:
-    """Each output at rest over each input, the others at their mean; a dot is the mean input.
-
-    A curve has as many points for each input, one input after the other, as
-    `model.static_curve()` gives them.
-    """
+    """Each output at rest over each input, the others at their mean; a dot is the mean input."""
     first = next(iter(systems.values()))
     chosen = colours(list(curves))
 
     def curve(found: StaticCurve, output: int, column: int) -> Curve:
-        points = len(found.inputs) // len(first.input_names)
-        mine = slice(column * points, (column + 1) * points)
+        mine = found.along(column, first.input)
         band = found.band
         parts = (part[mine, output] for part in (band.middle, band.low, band.high))
         return Curve(found.inputs[mine, column], *parts)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from bokeh.models import ColumnDataSource, GlyphRenderer
+from bokeh.models import ColumnDataSource, GlyphRenderer, Range1d
 from bokeh.models.layouts import LayoutDOM
 from bokeh.models.ranges import Range
 from bokeh.plotting import figure
@@ -84,6 +84,11 @@ def free_runs(
             lines.insert(0, Line("measured", first.measured[:, output], MEASURED))
         contents.append(Content(first.output_names[output], lines, marks=marks))
     return over_time(first.time, contents, below=time_label(first), rows=rows, x_range=x_range)
+
+
+def time_range(run: Prediction) -> Range:
+    """A time axis over a run, to be shared by all figures of its record."""
+    return Range1d(run.time[0], run.time[-1])
 
 
 def inputs(run: Prediction, *, rows: int = ROWS, x_range: Range | None = None) -> LayoutDOM:

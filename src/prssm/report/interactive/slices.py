@@ -9,30 +9,24 @@ from prssm.prediction.plot import MEASURED
 from prssm.report.interactive.curves import Curve, bands_over
 from prssm.report.interactive.panels import colours, hide_together, legend, panel, stacked
 
-MOST_STATES = 4
-MOST_COORDINATES = 3
-_RUG = 300  # marks of visited rows
-
 
 def slices(found: TransitionSlices) -> LayoutDOM:
     """A row for each next state, a panel for each of the coordinates that move the states most.
 
     Marks along the bottom are rows of the run: where there are none, no data have told the curve.
     """
-    influence = found.influence()[:, :MOST_STATES].max(axis=1)
-    chosen = np.sort(np.argsort(-influence, kind="stable")[:MOST_COORDINATES])
-    states = min(found.states, MOST_STATES)
+    states, chosen = found.most_telling()
     panels: list[figure] = []
     drawn = []
-    for state in range(states):
+    for state in states:
         for place, coordinate in enumerate(chosen):
             plot = panel(
-                found.names[coordinate] if state == states - 1 else "",
+                found.names[coordinate] if state == states[-1] else "",
                 f"next state {state + 1}" if place == 0 else "",
                 height=220,
                 x_range=panels[place].x_range if state else None,
             )
-            drawn.append(_slice(plot, found, int(coordinate), state))
+            drawn.append(_slice(plot, found, coordinate, state))
             panels.append(plot)
     legend(panels[0], drawn[0])
     hide_together(drawn)
@@ -46,8 +40,7 @@ def _slice(plot: figure, found: TransitionSlices, coordinate: int, state: int) -
     curve = Curve(found.grid[coordinate], *parts)
     below = found.names[coordinate]
     drawn = bands_over(plot, {words: curve}, colours([words]), below=below)
-    rows = np.linspace(0, len(found.visited) - 1, min(_RUG, len(found.visited))).astype(int)
-    at = found.visited[rows, coordinate]
+    at = found.rug()[:, coordinate]
     bottom = float(np.nanmin(band.low[coordinate, :, state]))
     marks = plot.scatter(
         at,
