@@ -3,6 +3,8 @@
 Needs Bokeh: import this after `explorable.can_explore()` has said yes.
 """
 
+from typing import Any
+
 from bokeh.models.layouts import LayoutDOM
 from bokeh.models.ranges import Range
 
@@ -20,7 +22,7 @@ def explorable_figures(found: Findings, rows: int = ROWS) -> dict[str, LayoutDOM
     figures, time = _run_figures(found, rows)
     first = found.first
     label = found.model.name
-    over = {"rows": rows, "x_range": time}
+    over: dict[str, Any] = {"rows": rows, "x_range": time}
     if first.inputs is not None and first.inputs.shape[1]:
         figures["inputs"] = runs.inputs(first, **over)
     if found.others:

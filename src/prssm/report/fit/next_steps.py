@@ -107,14 +107,17 @@ def _inputs_still_tell(found: Findings) -> str:
     beyond = np.abs(checked.cross_correlation) / checked.cross_correlation_band
     lag, output, column = np.unravel_index(int(np.argmax(beyond)), beyond.shape)
     return (
-        f"Give the model more states ({_MORE_STATES}): errors of {checked.output_names[output]} "
+        f"Give the model more states{_option(found)}: errors of {checked.output_names[output]} "
         f"still depend on {checked.input_names[column]}, most on that of {lag} "
         f"step{'' if lag == 1 else 's'} before. If the system only reacts after a dead time, shift "
         "that input by it."
     )
 
 
-_MORE_STATES = "--latent-dim of prssm, --order of linear"
+def _option(found: Findings) -> str:
+    """The option by which a method gets more states, in words."""
+    words = {"prssm": " (--latent-dim)", "linear": " (--order)"}
+    return words.get(found.model.name, "")
 
 
 def _disturbed(found: Findings) -> str:

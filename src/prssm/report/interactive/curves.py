@@ -13,8 +13,6 @@ from bokeh.plotting import figure
 from prssm.report.interactive.panels import hover
 from prssm.report.interactive.thinning import ROWS, kept_rows
 
-_FEW = 12  # points of a curve that are marked, so that one alone is seen too
-
 
 @dataclass(frozen=True, eq=False)
 class Curve:
@@ -27,9 +25,17 @@ class Curve:
 
 
 def bands_over(
-    plot: figure, curves: Mapping[str, Curve], colours: Mapping[str, str], *, below: str = "at"
+    plot: figure,
+    curves: Mapping[str, Curve],
+    colours: Mapping[str, str],
+    *,
+    below: str = "at",
+    points: bool = False,
 ) -> dict[str, list[GlyphRenderer]]:
-    """Draws each curve over its band; gives what was drawn for each label."""
+    """Draws each curve over its band; gives what was drawn for each label.
+
+    `points` marks each value too: one alone is no line.
+    """
     drawn: dict[str, list[GlyphRenderer]] = {}
     for label, curve in curves.items():
         source, told = _source(label, curve, below)
@@ -39,7 +45,7 @@ def bands_over(
             drawn[label].append(plot.varea(x="at", y1="low", y2="high", **style))
         line = plot.line("at", "middle", source=source, line_color=colours[label], line_width=1.8)
         drawn[label].insert(0, line)
-        if len(curve.at) <= _FEW:
+        if points:
             style = {"source": source, "size": 6, "color": colours[label]}
             drawn[label].append(plot.scatter("at", "middle", **style))
         hover(plot, line, told)

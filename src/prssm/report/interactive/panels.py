@@ -17,7 +17,7 @@ from prssm.prediction.plot import PREDICTED
 from prssm.report.colours import GRID, OTHERS, QUIET, TEXT
 
 # Buttons that zoom and move work with the keyboard; a wheel scrolls the page until it is asked for.
-TOOLS = "box_zoom,xpan,xwheel_zoom,xzoom_in,xzoom_out,pan_left,pan_right,undo,reset,save,fullscreen"
+TOOLS = "box_zoom,xpan,xwheel_zoom,xzoom_in,xzoom_out,pan_left,pan_right,undo,reset,save"
 _LABEL = "10pt"
 
 
@@ -86,7 +86,7 @@ def legend(plot: figure, drawn: Mapping[str, Sequence[GlyphRenderer]]) -> None:
         location="left",
         orientation="horizontal",
         click_policy="hide",
-        ncols=3,
+        ncols=2,
         border_line_color=None,
         background_fill_color=None,
         label_text_color=TEXT,

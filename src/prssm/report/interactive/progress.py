@@ -30,6 +30,7 @@ def held_out_errors(
         {label: Curve(np.asarray(at), np.asarray(value)) for label, (at, value) in curves.items()},
         colours(list(curves)),
         below=below,
+        points=True,
     )
     legend(plot, drawn)
     return plot
@@ -67,9 +68,9 @@ def errors_by_horizon(runs: Mapping[str, Sequence[Prediction]], y_std: np.ndarra
 def coverage(runs: Sequence[Run]) -> LayoutDOM:
     """Promised against observed coverage; the diagonal is a band that one can trust."""
     below = "promised share inside the band"
-    plot = panel(below, "observed share", height=380, y_limits=(0.0, 1.0))
+    plot = panel(below, "observed share", height=360, y_limits=(0.0, 1.0))
     plot.sizing_mode = "fixed"
-    plot.width = 380
+    plot.width = 340
     plot.x_range = Range1d(0.0, 1.0)
     curves = {"ideal": Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]))}
     curves |= {run.label: Curve(LEVELS, coverage_curve(run.predictions)) for run in runs[:2]}

@@ -73,9 +73,9 @@ def poles(near: Linearised) -> LayoutDOM:
     """Poles of the best model, and of the plausible systems around it, in the unit circle."""
     others = near.pole_samples.ravel()
     reach = 1.05 * min(max(1.0, float(np.abs(others).max(initial=0.0))), 2.0)
-    plot = panel("real part", "imaginary part", height=380, y_limits=(-reach, reach))
+    plot = panel("real part", "imaginary part", height=360, y_limits=(-reach, reach))
     plot.sizing_mode = "fixed"
-    plot.width = 380
+    plot.width = 340
     plot.x_range = Range1d(-reach, reach)
     angle = np.linspace(0.0, 2.0 * np.pi, 200)
     circle = plot.line(np.cos(angle), np.sin(angle), line_color=QUIET)

@@ -101,7 +101,7 @@ def inputs(run: Prediction, *, rows: int = ROWS, x_range: Range | None = None) -
         for i in range(min(run.inputs.shape[1], MAX_PANELS))
     ]
     below = time_label(run)
-    return over_time(run.time, contents, below=below, rows=rows, x_range=x_range, height=150)
+    return over_time(run.time, contents, below=below, rows=rows, x_range=x_range, height=190)
 
 
 def recorded(record: Record, *, rows: int = ROWS, x_range: Range | None = None) -> LayoutDOM:
@@ -150,7 +150,7 @@ def states(run: Prediction, *, rows: int = ROWS, x_range: Range | None = None) -
         line = Line("mean ± 2 std", mean[:, state], MEASURED, low=low, high=high)
         contents.append(Content(f"state {state + 1}", [line], room=2.0, marks=_marks({"": run})))
     below = time_label(run)
-    return over_time(run.time, contents, below=below, rows=rows, x_range=x_range, height=150)
+    return over_time(run.time, contents, below=below, rows=rows, x_range=x_range, height=190)
 
 
 def over_time(
