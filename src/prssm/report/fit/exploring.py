@@ -3,11 +3,13 @@
 Needs Bokeh: import this after `explorable.can_explore()` has said yes.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from bokeh.models.layouts import LayoutDOM
 from bokeh.models.ranges import Range
 
+from prssm.prediction.prediction import Prediction
 from prssm.report.fit.findings import Behaviour, Findings
 from prssm.report.fit.sections import MAX_RECORDS, run_key
 from prssm.report.interactive import progress, residuals, responses, runs, slices
@@ -29,7 +31,7 @@ def explorable_figures(found: Findings, rows: int = ROWS) -> dict[str, LayoutDOM
         beside = {label: first} | {row.label: row.predictions[0] for row in found.others}
         figures["others"] = runs.free_runs(beside, bands=[label], **over)
     if first.measured is not None:
-        several = {label: found.runs[0].predictions}
+        several: dict[str, Sequence[Prediction]] = {label: found.runs[0].predictions}
         several |= {row.label: row.predictions for row in found.others}
         figures["horizon"] = progress.errors_by_horizon(several, found.model.scaler_.y_std)
         figures["errors"] = runs.errors(first, **over)
