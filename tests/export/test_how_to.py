@@ -1,4 +1,4 @@
-"""Every section of docs/export.md runs as it is written, and is short."""
+"""Every section of docs/how-to/export.md runs as it is written, and is short."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ from fitted_models import random_prssm
 
 from prssm.cli.main import main
 
-PAGE = Path(__file__).parents[2] / "docs" / "export.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "export.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINES = 20
 # Packages without which a section cannot run, by its heading.
