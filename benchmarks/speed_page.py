@@ -39,11 +39,14 @@ NOTES = """## Notes
 - The tests of the native engine have been run once under AddressSanitizer and
   UndefinedBehaviorSanitizer, without a finding, by
 
-      python -m prssm.dynamics.engines.native.build -O1 -g -fsanitize=address,undefined
-      export ASAN_OPTIONS=detect_leaks=0
-      LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libubsan.so)" \\
-          python -m pytest -n 0 -s tests/dynamics/engines/test_native_*.py \\
-          -k "not training and not info"
+  <!-- run: no, builds the engine with a sanitizer -->
+  ```sh
+  python -m prssm.dynamics.engines.native.build -O1 -g -fsanitize=address,undefined
+  export ASAN_OPTIONS=detect_leaks=0
+  LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libubsan.so)" \\
+      python -m pytest -n 0 -s tests/dynamics/engines/test_native_*.py \\
+      -k "not training and not info"
+  ```
 
   (build again without the flags afterwards).
 """

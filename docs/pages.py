@@ -7,6 +7,7 @@ Python blocks of a page share their names, and all blocks share one folder. A co
 above a block says what is special about it:
 
     <!-- run: slow -->              takes long: `make docs-test` runs it, `make test` does not
+    <!-- run: slow, recordings -->  and needs the public recordings (PRSSM_DATA)
     <!-- run: no, REASON -->        is not run, only checked for its form
     <!-- run: fails -->             shows a mistake: a command that ends with exit code 2
     <!-- output -->                 of a text block: what the block before it printed
@@ -30,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 RUNNABLE = ("python", "sh", "c", "toml")
-_FENCE = re.compile(r"^(?P<indent> *)```(?P<language>[\w+-]*)\s*$")
+_FENCE = re.compile(r"^(?P<indent> *)```(?P<language>[^\s`]*)[^`]*$")
 _MARK = re.compile(r"^\s*<!-- (?P<word>run|output|picture|scene)(?:: (?P<value>.*?))? -->\s*$")
 _IMAGE = re.compile(r"^!\[.*\]\((?P<path>[^)]+)\)")
 
@@ -77,7 +78,9 @@ def read(path: Path) -> Page:
             page.scene = marks.pop("scene", page.scene)
         elif fence := _FENCE.match(line):
             text = "".join(_until_closed(lines, fence["indent"]))
-            page.blocks.append(_block(path, number + 1, fence["language"], text=text, marks=marks))
+            if not fence["language"].startswith("{"):  # those are directives of Sphinx
+                block = _block(path, number + 1, fence["language"], text=text, marks=marks)
+                page.blocks.append(block)
             marks = {}
         elif image := _IMAGE.match(line):
             if "picture" in marks:
@@ -190,8 +193,19 @@ def _programs() -> str:
 def run(page: Page, folder: Path, *, in_process: bool, slow: bool) -> dict[Block, str]:
     """Run a page's blocks in their order; what each printed."""
     runner = Run(folder, in_process=in_process)
-    chosen = [block for block in page.blocks if block.runs and (slow or block.rule != "slow")]
-    return {block: runner.block(block) for block in chosen}
+    return {block: runner.block(block) for block in chosen(page, slow=slow)}
+
+
+def chosen(page: Page, *, slow: bool) -> list[Block]:
+    """The blocks that are run here: slow ones if they are wanted and have the data they need."""
+    has_recordings = bool(os.environ.get("PRSSM_DATA"))
+    return [
+        block
+        for block in page.blocks
+        if block.runs
+        and (slow or block.rule != "slow")
+        and (has_recordings or block.reason != "recordings")
+    ]
 
 
 def with_outputs(page: Page, said: dict[Block, str]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import prssm
 from prssm.data.simulators import simulate
 
+ROOT = Path(__file__).parents[1]
 # Small enough for a second of training: these models are there to be used, not to be good.
 _SMALL = {
     "complexity": "free",
@@ -23,7 +24,12 @@ _SMALL = {
 
 
 def write(scene: str, folder: Path) -> None:
-    """Put the files of a scene into a folder; a page without a scene begins with none."""
+    """Put the files of a scene into a folder; a page without a scene begins with none.
+
+    The programs of the repository are there too.
+    """
+    for name in ("benchmarks", "examples", "studies"):
+        (folder / name).symlink_to(ROOT / name)
     if scene:
         SCENES[scene](folder)
 
@@ -50,9 +56,7 @@ def logs(folder: Path) -> None:
 def plant(folder: Path) -> None:
     """A small model of a plant with one input, `valve`, and one output, `level`."""
     (record,) = simulate("tanks_sim", length=160, seed=0)
-    record = prssm.Record(
-        record.u, record.y, record.dt, input_names=["valve"], output_names=["level"]
-    )
+    record = prssm.Record(record.u, record.y, 0.5, input_names=["valve"], output_names=["level"])
     model = prssm.PRSSM(**_SMALL, recognition_window=3).fit(record)
     model.save(folder / "plant.prssm")
 

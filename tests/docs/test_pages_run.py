@@ -5,6 +5,8 @@ marked as slow. `make docs-test` runs all of them as they are written.
 """
 
 import os
+import shutil
+from functools import cache
 from pathlib import Path
 
 import pages
@@ -53,8 +55,17 @@ def briefly(fit, options):
     return fit_briefly
 
 
-def chosen(page):
-    return [block for block in page.blocks if block.runs and (SLOW or block.rule != "slow")]
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory):
+    """The files of a scene, made once."""
+
+    @cache
+    def made(name):
+        folder = tmp_path_factory.mktemp(f"scene-{name or 'empty'}")
+        scenes.write(name, folder)
+        return folder
+
+    return made
 
 
 def named(page):
@@ -62,7 +73,9 @@ def named(page):
 
 
 @pytest.mark.usefixtures("trained_as_the_page_needs")
-@pytest.mark.parametrize("page", [page for page in READ if chosen(page)], ids=named)
-def test_a_page_runs(page, tmp_path):
-    scenes.write(page.scene, tmp_path)
+@pytest.mark.parametrize(
+    "page", [page for page in READ if pages.chosen(page, slow=SLOW)], ids=named
+)
+def test_a_page_runs(page, scene, tmp_path):
+    shutil.copytree(scene(page.scene), tmp_path, symlinks=True, dirs_exist_ok=True)
     pages.run(page, tmp_path, in_process=not SLOW, slow=SLOW)
