@@ -10,6 +10,7 @@ import prose
 import pytest
 
 from prssm.cli.main import app
+from prssm.foundation.version import __version__
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -103,6 +104,21 @@ def test_every_page_that_is_named_exists():
         if name.endswith(endings) and path.is_file() and path != Path(__file__):
             for mention in MENTION.findall(path.read_text(encoding="utf-8")):
                 assert (ROOT / mention).exists(), f"{name} names {mention}"
+
+
+def test_the_mathematics_names_files_that_exist():
+    """Equation, file, test: every path of the tables, below `src/prssm` or as it is."""
+    text = (DOCS / "explanation" / "theory.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    for name in re.findall(r"`([\w*/]+/[\w*]+\.py)`", "\n".join(rows)):
+        found = [*ROOT.glob(name), *(ROOT / "src" / "prssm").glob(name)]
+        assert found, f"theory.md names {name}"
+
+
+def test_the_citation_has_the_version_and_the_licence():
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version: {__version__}" in text
+    assert "license: MIT" in text
 
 
 def test_pictures_are_small_and_shown():

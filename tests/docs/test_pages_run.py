@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 SLOW = os.environ.get("PRSSM_DOCS") == "slow"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 READ = [pages.read(path) for path in PAGES if "_generated" not in path.parts]
+RUN = [page for page in READ if pages.chosen(page, slow=SLOW)]
 # What a fit is cut down to, by method: rows, and options in place of those of the page.
 ROWS = 120
 BRIEF = {
@@ -73,9 +74,7 @@ def named(page):
 
 
 @pytest.mark.usefixtures("trained_as_the_page_needs")
-@pytest.mark.parametrize(
-    "page", [page for page in READ if pages.chosen(page, slow=SLOW)], ids=named
-)
+@pytest.mark.parametrize("page", RUN, ids=named)
 def test_a_page_runs(page, scene, tmp_path):
     shutil.copytree(scene(page.scene), tmp_path, symlinks=True, dirs_exist_ok=True)
     pages.run(page, tmp_path, in_process=not SLOW, slow=SLOW)
