@@ -19,7 +19,7 @@ FRONT = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 TOLD = [DOCS / "tutorials", DOCS / "explanation", DOCS / "index.md", ROOT / "README.md"]
 LINK = re.compile(r"(?<!\!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 MENTION = re.compile(r"(?<![\w/.-])docs/[\w/.-]+\.(?:md|png|py)(?!\w)")
-KNOWN_PROGRAMS = {"pip", "python", "make", "git", "dask"}
+KNOWN_PROGRAMS = {"pip", "python", "make", "git", "dask", "auditwheel"}
 LARGEST_PICTURE = 100_000  # bytes
 # made by benchmarks and studies before there was a limit
 LARGE_PICTURES = {
