@@ -5,7 +5,7 @@ WORKERS ?= 2
 # A change of any of these needs a new installation: it compiles the native engine.
 BUILT_FROM := pyproject.toml hatch_build.py $(wildcard src/prssm/dynamics/engines/native/*.h src/prssm/dynamics/engines/native/*.cc) src/prssm/dynamics/engines/native/build.py
 
-.PHONY: demo test lint hunt clean
+.PHONY: demo test lint hunt docs docs-test clean
 
 demo: .venv/installed
 	$(BIN)/prssm demo
@@ -18,9 +18,17 @@ HUNT ?= --cases 2000 --count 30
 hunt: .venv/installed-dev
 	PYTHONPATH=tests $(BIN)/python -W ignore -m hunt all $(HUNT)
 
+# The manual as a site: build/site/index.html. A warning is an error, and nothing is fetched.
+docs: .venv/installed-dev
+	$(BIN)/python -m sphinx --fail-on-warning --quiet --builder html --doctree-dir build/doctrees docs build/site
+
+# Every command and block of code of the manual, as it is written: a release needs it. Minutes.
+docs-test: .venv/installed-dev
+	PRSSM_DOCS=slow $(BIN)/python -m pytest tests/docs
+
 lint: .venv/installed-dev
-	$(BIN)/ruff check src tests benchmarks studies examples
-	$(BIN)/ruff format --check --quiet src tests benchmarks studies examples
+	$(BIN)/ruff check src tests benchmarks studies examples docs
+	$(BIN)/ruff format --check --quiet src tests benchmarks studies examples docs
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 

@@ -1,7 +1,7 @@
 r"""A simulated seven-joint arm from 20 thousand to 2 million samples: time and memory against size.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/arm_scale.py \
-        --docs docs/scaling.md --figure docs/figures/arm-scale.png
+        --docs docs/studies/scaling.md --figure docs/figures/arm-scale.png
 
 The data are simulated once, written to disk and converted to a stream; training reads its windows
 from there. Each fit is a process of its own, so that its largest memory can be seen. Errors are

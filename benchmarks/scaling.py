@@ -1,7 +1,7 @@
 r"""Weak and strong scaling of training over devices, as ratios.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/scaling.py \
-        [--docs docs/scaling.md] [--out runs] [--iterations 200]
+        [--docs docs/studies/scaling.md] [--out runs] [--iterations 200]
 
 The engine has one thread for each device; two devices are two processes, or two that JAX makes of
 one processor. Strong: the same mini-batch for 1 and 2 devices. Weak: twice the mini-batch for 2.

@@ -1,6 +1,7 @@
 """How fast a training step is, as ratios to the obvious way to write it.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/speed.py [--docs docs/performance.md] [--out runs]
+    OPENBLAS_NUM_THREADS=1 python benchmarks/speed.py [--out runs] \
+        [--docs docs/studies/performance.md]
 
 Takes some four minutes on two idle cores. Prints tables, writes a record (versions, device, commit,
 load) to runs/speed.json and, with --docs, the page, of which it leaves alone what other commands

@@ -1,7 +1,7 @@
 """How fast a training step is on an NVIDIA GPU, as ratios to the differentiated scan.
 
     python -m prssm.dynamics.engines.cuda.build
-    python benchmarks/speed_gpu.py [--docs docs/performance.md] [--out runs]
+    python benchmarks/speed_gpu.py [--docs docs/studies/performance.md] [--out runs]
 
 Takes some two minutes, mostly compilation. Prints tables, writes a record (versions, device,
 commit) to runs/speed_gpu.json and, with --docs, the GPU section of the page. `--record

@@ -1,6 +1,6 @@
 """Robot arms: torques in, joint positions out.
 
-    PRSSM_DATA=... python studies/robots.py --sets sarcos barrett --docs docs/robots.md
+    PRSSM_DATA=... python studies/robots.py --sets sarcos barrett --docs docs/studies/robots.md
     PRSSM_DATA=... python studies/robots.py --sets sarcos --methods paper --part validation
 
 The paper's large experiment (Sarcos), a Barrett arm and a simulated arm. `--part validation` trains

@@ -1,4 +1,4 @@
-"""docs/architecture.md describes the house as it is: rooms, their order, files that exist."""
+"""docs/explanation/architecture.md describes the house as it is: rooms, order, files."""
 
 import re
 import tomllib
@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "prssm"
-TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
 
 
 def rows(heading: str) -> list[list[str]]:

@@ -72,7 +72,7 @@ def test_options_reach_the_experiments_and_the_page_shows_the_command(command, t
         "offset=2",
         "prssm.scheme=full",
         "--docs",
-        "docs/results.md",
+        "docs/studies/results.md",
         "--quiet",
     )
     assert (code, err) == (0, "")
@@ -87,10 +87,10 @@ def test_options_reach_the_experiments_and_the_page_shows_the_command(command, t
         "scheme": "full",
         "restarts": 2,
     }
-    page = (tmp_path / "docs" / "results.md").read_text()
+    page = (tmp_path / "docs" / "studies" / "results.md").read_text()
     assert (
         "`prssm benchmark --methods prssm --datasets toy --seeds 1 --out runs --preset paper "
-        "--options offset=2 prssm.scheme=full --docs docs/results.md`"
+        "--options offset=2 prssm.scheme=full --docs docs/studies/results.md`"
     ) in page
 
 

@@ -9,7 +9,7 @@ import prssm
 
 SOURCE = Path(prssm.__file__).parent
 ROOT = SOURCE.parent.parent
-FOLDERS = ("src", "tests", "benchmarks", "studies", "examples")
+FOLDERS = ("src", "tests", "benchmarks", "studies", "examples", "docs")
 FILES_OF_A_ROOM = 14
 LENGTH_OF_A_LINE = 100
 LINES_OF_A_FUNCTION = 50

@@ -73,7 +73,7 @@ def serve() -> None:
             said.seek(0)
             said.truncate()
             if _RUST in text and outcome == "refused":
-                text = ""  # polars says it before anybody can stop it; docs/reliability.md tells
+                text = ""  # polars says it first; docs/reference/reliability.md tells
             if text and outcome != "violation":
                 answer |= {"outcome": "violation", "words": f"said {text[:200]!r}"}
             print(json.dumps(answer), file=answers, flush=True)

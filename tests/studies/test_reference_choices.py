@@ -85,13 +85,13 @@ def test_lowest_geometric_mean_comes_first_and_only_whole_rows_count(choices):
 
 
 def test_the_winners_are_the_defaults(choices):
-    """What the tables of docs/reference-methods.md put first, by name."""
+    """What the tables of docs/studies/reference-methods.md put first, by name."""
     winners = {
         "nigp": "each, 100 a round, start 0.03",
         "msgp": "150 steps, horizon 100, batch 5",
         "ss-gp-ssm": "mean linear, signal 3, length scale 1",
     }
-    page = (PROGRAM.parents[1] / "docs" / "reference-methods.md").read_text()
+    page = (PROGRAM.parents[1] / "docs" / "studies" / "reference-methods.md").read_text()
     for name, label in winners.items():
         options = choices.CANDIDATES[name][label]
         default = method(name)().config.to_dict()

@@ -72,7 +72,8 @@ class BenchmarkWords:
         ),
     ] = False
     docs: Annotated[
-        Path | None, Parameter(help="Also write the results page here, e.g. docs/results.md.")
+        Path | None,
+        Parameter(help="Also write the results page here, e.g. docs/studies/results.md."),
     ] = None
     quiet: Annotated[bool, Parameter(negative="", help="No progress, no tables.")] = False
 

@@ -3,7 +3,7 @@
 `describe(model)` in `describing.py` makes one, `reference.py` runs one, and each target writes one
 in its language. All arrays are in scaled units but for the scaler's. M members, S trajectories,
 K kernels (one, or one for each state), P inducing points (none for a linear model), L rows of the
-window; the other letters are those of docs/theory.md.
+window; the other letters are those of docs/explanation/theory.md.
 
 One step of a member, with xu = (x, u), k = k(zeta, xu), a = W k:
 

@@ -44,7 +44,7 @@ WINDOW_NOISES = (EACH, TIED, OUTPUTS, NONE)
 class NIGPConfig(LaggedConfig):
     """Options of NIGP.
 
-    What the original leaves open was chosen on training data: docs/reference-methods.md.
+    What the original leaves open was chosen on training data: docs/studies/reference-methods.md.
     """
 
     iterations: int = option(

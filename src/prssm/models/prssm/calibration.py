@@ -7,8 +7,8 @@ the final model, which has seen more data than the models of the folds.
 
 These err more than the final one, which errs less where it was trained: `toward` goes some of the
 way from the former to the latter, and adds a little for data that are new to all of them. Outside
-of what was seen, and for a while after, `widening` makes the band wider (docs/calibration.md has
-what was tried).
+of what was seen, and for a while after, `widening` makes the band wider. What was tried is in
+docs/explanation/calibration.md.
 """
 
 from collections.abc import Sequence
