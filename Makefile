@@ -5,7 +5,7 @@ WORKERS ?= 2
 # A change of any of these needs a new installation: it compiles the native engine.
 BUILT_FROM := pyproject.toml hatch_build.py $(wildcard src/prssm/dynamics/engines/native/*.h src/prssm/dynamics/engines/native/*.cc) src/prssm/dynamics/engines/native/build.py
 
-.PHONY: demo test lint hunt clean
+.PHONY: demo test lint hunt wheel-check clean
 
 demo: .venv/installed
 	$(BIN)/prssm demo
@@ -17,6 +17,12 @@ test: .venv/installed-dev lint
 HUNT ?= --cases 2000 --count 30
 hunt: .venv/installed-dev
 	PYTHONPATH=tests $(BIN)/python -W ignore -m hunt all $(HUNT)
+
+# Minutes: sdist and wheel into dist/, and the wheel tried where no compiler is found.
+# With another Python: make wheel-check WHEEL="--no-build --python python3.12"
+WHEEL ?=
+wheel-check: .venv/installed-dev
+	PYTHONPATH=tests $(BIN)/python -m release $(WHEEL)
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check src tests benchmarks studies examples
