@@ -1,8 +1,8 @@
 """SIPPY: the subspace methods N4SID, MOESP and CVA.
 
-Settings of its `system_identification`: horizon 20, orders 1 to 10; two options are set: feedthrough
-(`SS_D_required`) and stable models (`SS_A_stability`). The method and the order compete on the held-out tail. Its Kalman gain takes the
-first rows in, and the free run goes on from there.
+Settings of its `system_identification`: horizon 20, orders 1 to 10; two options are set, for
+feedthrough (`SS_D_required`) and stable models (`SS_A_stability`). The method and the order compete
+on the held-out tail. Its Kalman gain takes the first rows in, and the free run goes on from there.
 """
 
 import contextlib
