@@ -5,7 +5,7 @@ WORKERS ?= 2
 # A change of any of these needs a new installation: it compiles the native engine.
 BUILT_FROM := pyproject.toml hatch_build.py $(wildcard src/prssm/dynamics/engines/native/*.h src/prssm/dynamics/engines/native/*.cc) src/prssm/dynamics/engines/native/build.py
 
-.PHONY: demo test lint hunt docs docs-test clean
+.PHONY: demo test lint hunt docs docs-test wheel-check clean
 
 demo: .venv/installed
 	$(BIN)/prssm demo
@@ -25,6 +25,12 @@ docs: .venv/installed-dev
 # Every command and block of code of the manual, as it is written: a release needs it. Minutes.
 docs-test: .venv/installed-dev
 	PRSSM_DOCS=slow $(BIN)/python -m pytest tests/docs
+
+# Minutes: sdist and wheel into dist/, and the wheel tried where no compiler is found.
+# With another Python: make wheel-check WHEEL="--no-build --python python3.12"
+WHEEL ?=
+wheel-check: .venv/installed-dev
+	PYTHONPATH=tests $(BIN)/python -m release $(WHEEL)
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check src tests benchmarks studies examples docs

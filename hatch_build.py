@@ -4,12 +4,12 @@ Where none is found the package is built without it, and JAX computes instead.
 """
 
 import importlib.util
-import sysconfig
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from packaging.tags import platform_tags
 
 BUILDER = "src/prssm/dynamics/engines/native/build.py"
 
@@ -30,8 +30,16 @@ class NativeEngine(BuildHookInterface):
         build_data["artifacts"].append(f"{Path(BUILDER).parent}/{library.name}")
         build_data["pure_python"] = False
         # The library depends on the platform, not on the version of Python.
-        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        build_data["tag"] = f"py3-none-{platform}"
+        build_data["tag"] = f"py3-none-{_platform()}"
+
+
+def _platform() -> str:
+    """The platform that the library was compiled for, as a part of the wheel's name.
+
+    Names of the manylinux kind promise which old systems a wheel runs on. Nobody has checked that
+    here (`auditwheel` does), so the plain name of the platform is taken.
+    """
+    return next(tag for tag in platform_tags() if "linux_" not in tag or tag.startswith("linux_"))
 
 
 def _load(path: Path) -> ModuleType:

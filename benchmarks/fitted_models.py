@@ -57,6 +57,7 @@ def random_linear(states=3, inputs=1, outputs=1, *, seed=0, scale=1.0, stride=1,
         rng.normal(size=(states, states)),
         rng.uniform(0.1, 0.5, outputs),
         correlation=rng.uniform(0.0, 0.9, outputs),
+        start_std=rng.uniform(0.1, 0.5, outputs),
     )
     model = LinearSSM(order=states, warmup=warmup)
     model._set(system, start)

@@ -15,6 +15,8 @@ MARKERS = {
     "kinds": ("<!-- kinds: begin -->", "<!-- kinds: end -->"),
     "true-function": ("<!-- true-function: begin -->", "<!-- true-function: end -->"),
     "gpu": ("<!-- gpu:begin -->", "<!-- gpu:end -->"),
+    "peers": ("<!-- peers: begin -->", "<!-- peers: end -->"),
+    "subspace": ("<!-- subspace: begin -->", "<!-- subspace: end -->"),
     "fit-time": ("<!-- fit-time: begin -->", "<!-- fit-time: end -->"),
 }
 

@@ -91,6 +91,7 @@ def small_linear(stride=1):
         np.array([[0.5, 0.0], [0.2, 0.3]]),
         np.array([0.07]),
         correlation=np.array([0.4]),
+        start_std=np.array([0.05]),
     )
     model._set(system, start)
     _describe(model, 1, 1)

@@ -20,7 +20,10 @@ _LEAST_STD = 1e-6  # in scaled units: noise-free data keep a regular problem
 class InitialState:
     """x[0] ~ N(mean, factor factor').
 
-    The error of a free run has deviation `error_std` and lag-one `correlation`.
+    The error of a free run has deviation `error_std` and lag-one `correlation`. Where the first
+    state is the best that the data allow it has deviation `start_std`: so far the first outputs are
+    to be trusted. `fit` takes both from training; a user who knows the errors of long runs over
+    other data replaces `error_std` alone, for those come from a wrong first state, too.
 
     That error is disturbances more than sensor noise, so it is correlated in time; taking it as
     white would make sixteen samples look like sixteen independent looks at the state.
@@ -30,6 +33,7 @@ class InitialState:
     factor: np.ndarray
     error_std: np.ndarray
     correlation: np.ndarray
+    start_std: np.ndarray
 
     @classmethod
     def fit(cls, system: LinearSystem, records: Sequence[Record]) -> Self:
@@ -39,7 +43,10 @@ class InitialState:
         x = np.concatenate([states for _, states in runs])
         variance, axes = np.linalg.eigh(np.atleast_2d(np.cov(x, rowvar=False)))
         factor = axes * np.sqrt(np.maximum(variance, 0.0))
-        return cls(x.mean(axis=0), factor, _rms(errors), correlation=lag_one(errors))
+        rms = _rms(errors)
+        return cls(
+            x.mean(axis=0), factor, error_std=rms, correlation=lag_one(errors), start_std=rms
+        )
 
     def estimate(
         self, system: LinearSystem, u: np.ndarray, y: np.ndarray
@@ -85,7 +92,7 @@ class InitialState:
         for d in range(known.shape[1]):
             at = np.flatnonzero(known[:, d])
             lags = np.abs(at[:, None] - at)
-            root = self.error_std[d] * np.linalg.cholesky(
+            root = self.start_std[d] * np.linalg.cholesky(
                 self.correlation[d] ** lags + 1e-9 * np.eye(len(at))
             )
             rows.append(np.linalg.solve(root, response[at, d]))

@@ -66,6 +66,7 @@ _STORED: dict[str, Shape] = {
     "start.factor": ("x", "x"),
     "start.error_std": ("y",),
     "start.correlation": ("y",),
+    "start.start_std": ("y",),
 }
 
 
@@ -256,6 +257,8 @@ class LinearSSM(Estimator):
         return {"order": self.order_, "noises": self.noises_.to_dict()}, system | start
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        # files of earlier versions trusted the first outputs as far as a long run
+        arrays = {"start.start_std": arrays.get("start.error_std", np.zeros(0)), **arrays}
         check(arrays, _STORED, u=len(self.input_names_), y=len(self.output_names_))
         system = LinearSystem(
             **{field.name: arrays[f"system.{field.name}"] for field in fields(LinearSystem)}

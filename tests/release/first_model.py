@@ -1,0 +1,34 @@
+"""Runs inside of the clean environment: a small fit and a free run by the native engine.
+
+The first line printed is where the native library lies.
+"""
+
+from importlib.metadata import version
+
+import numpy as np
+
+import prssm
+from prssm.dynamics.engines.native import build, library
+
+
+def main() -> None:
+    reason = library.why_not()
+    assert reason is None, reason
+    assert build.compiler() is None, build.compiler()
+    print(build.library_path())
+    print(f"prssm {prssm.__version__}, jaxlib {version('jaxlib')}: {library.description()}")
+    train, test = prssm.datasets.load("drives_sim")
+    # an engine that cannot run here is refused, so this fit is the native engine's
+    model = prssm.PRSSM("paper", iterations=50, restarts=1, engine="native").fit(train)
+    model.save("first.prssm")
+    again = prssm.load("first.prssm")
+    run = again.simulate(test)
+    assert np.isfinite(run.mean).all()
+    np.testing.assert_allclose(run.mean, model.simulate(test).mean, rtol=1e-5, atol=1e-6)
+    print(
+        f"a small model's free run over {len(test)} rows: RMSE {again.evaluate(test)['rmse']:.3f}"
+    )
+
+
+if __name__ == "__main__":
+    main()
