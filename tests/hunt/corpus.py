@@ -54,6 +54,19 @@ def a_wrong_type_in_a_tag_of_a_mat_file(folder: Path) -> None:
 
 
 @case
+def an_array_of_a_mat_file_that_lacks_a_part(folder: Path) -> None:
+    """Crashed the interpreter in scipy: values within a name, a length of one byte."""
+    whole = samples._plain_mat()
+    for tag, other in (
+        (b"\1\0\0\0\0\0\0\0\t\0\0\0", b"\1\0\0\0\x10\0\0\0\t\0\0\0"),
+        (b"\5\0\0\0\x08\0\0\0", b"\5\0\0\0\1\0\0\0"),
+    ):
+        assert tag in whole
+        (folder / "part.mat").write_bytes(whole.replace(tag, other, 1))
+        refused(lambda: read(folder / "part.mat"), "MAT")
+
+
+@case
 def an_npz_file_that_unpacks_to_gigabytes(folder: Path) -> None:
     """A member that nobody asks for took 5.3 GB."""
     path = folder / "bomb.npz"
@@ -133,6 +146,61 @@ def a_huge_number_in_a_model(folder: Path) -> None:
     arrays["learnt.models.recognition.log_std_weight"].flat[3] = 1e300
     storage.write(path, "model", header, arrays)
     refused(lambda: prssm.load(path), "too large")
+
+
+@case
+def errors_of_a_model_that_are_zero(folder: Path) -> None:
+    """Ended in a LinAlgError when it was run."""
+    path = folder / "exact.prssm"
+    path.write_bytes(samples.models(folder)["linear"])
+    header, arrays = storage.read(path, "model")
+    arrays["learnt.start.error_std"] = np.zeros(1)
+    storage.write(path, "model", header, arrays)
+    refused(lambda: prssm.load(path), "not above 0")
+
+
+@case
+def a_logarithm_whose_exponential_is_no_number(folder: Path) -> None:
+    """Ran to no number from its first row on."""
+    path = folder / "logarithm.prssm"
+    path.write_bytes(samples.models(folder)["old prssm-default"])
+    header, arrays = storage.read(path, "model")
+    arrays["learnt.models.transition.gp.kernel.log_std"].flat[0] = 4e9
+    storage.write(path, "model", header, arrays)
+    refused(lambda: prssm.load(path), "too large")
+
+
+@case
+def no_number_in_the_description_of_a_model(folder: Path) -> None:
+    """Was read, and could not be saved again."""
+    path = folder / "word.prssm"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("model.json", b'{"learnt": {"level": NaN}}')
+        archive.writestr("arrays.safetensors", b"")
+    refused(lambda: prssm.load(path), "NaN")
+
+
+@case
+def noises_of_a_filter_that_are_none(folder: Path) -> None:
+    """Were believed until the filter ran."""
+    path = folder / "noises.prssm"
+    path.write_bytes(samples.models(folder)["linear"])
+    header, arrays = storage.read(path, "model")
+    for noises in (3, {"sensor": "much"}, {"sensor": -1.0}, {"memory": 1.5}, {"odd": 1.0}):
+        header["learnt"]["noises"] = noises
+        storage.write(path, "model", header, arrays)
+        refused(lambda: prssm.load(path), "noises")
+
+
+@case
+def a_spreadsheet_whose_reader_speaks(folder: Path) -> None:
+    """A logger of its reader wrote to the terminal."""
+    import logging
+
+    from prssm.data.io import tables
+
+    with tables._unsaid("calamine"):
+        logging.getLogger("calamine.xlsx").warning("a word on standard error")
 
 
 @case

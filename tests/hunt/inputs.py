@@ -13,6 +13,7 @@ from pathlib import Path
 SECONDS = 20.0
 GIGABYTES = 2.0
 _START_SECONDS = 120.0
+TELLS_EVERY = 5000  # inputs, so that a hunt that is cut off has told how far it came
 TESTS = Path(__file__).parent.parent
 
 
@@ -24,6 +25,10 @@ class Tally:
     violations: list[str] = field(default_factory=list)
     slowest: float = 0.0
     largest: float = 0.0
+
+    @property
+    def total(self) -> int:
+        return sum(counts.total() for counts in self.outcomes.values())
 
     def add(self, name: str, seed: str, answer: dict) -> None:
         outcome = answer["outcome"]
@@ -39,6 +44,7 @@ class Tally:
         self.outcomes.setdefault(name, Counter())[outcome] += 1
         if outcome == "violation":
             self.violations.append(f"{name} {seed}: {words}")
+            print("VIOLATION", self.violations[-1], flush=True)  # a long hunt tells it at once
 
 
 class Child:
@@ -92,6 +98,8 @@ def hunt_inputs(cases: Iterable[tuple[str, str]]) -> Tally:
                 child.end()
                 child = Child()
             tally.add(name, seed, child.answer(name, seed))
+            if tally.total % TELLS_EVERY == 0:
+                print(f"{tally.total} inputs, {len(tally.violations)} violations", flush=True)
     finally:
         child.end()
     return tally

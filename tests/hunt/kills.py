@@ -2,13 +2,15 @@
 
 A scenario is a command and what it makes. It is run once in peace; then again and again with a
 kill or a signal at a random moment, going on each time, until it ends. Nothing of an interrupted
-run may remain then, and what was made must be equal, but for the seconds that it took.
+run may remain then, and what was made must be equal, but for the seconds that it took. Where a
+scenario has several processes, one of them is hit and the others must end by themselves.
 """
 
 import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -30,7 +32,7 @@ CODES = {signal.SIGKILL: -9, signal.SIGTERM: 143, signal.SIGINT: 130}
 STOPS_WITHIN = 3.0  # seconds; a loaded machine gets some more
 _SLACK = 4.0
 _MOST_IN_A_ROW = 6
-_DATA = ("log.csv", "other.csv", "stream", "said.txt")
+_OTHERS_WITHIN = 60.0  # seconds in which the others end: `watch.SILENCE_SECONDS` and some more
 
 
 def model_content(path: Path) -> Any:
@@ -56,6 +58,7 @@ class Scenario:
     made: str
     content: Callable[[Path], Any]
     share: int = 1  # of all kills, relative to the others
+    processes: int = 1  # that run the command together
 
 
 TINY = (
@@ -71,6 +74,9 @@ SCENARIOS = {
         "model.prssm",
         model_content,
         1,
+    ),
+    "several": Scenario(
+        f"{FIT} {TINY} --iterations 150", "model.prssm", model_content, share=3, processes=2
     ),
     "legs": Scenario(
         f"{FIT} --method gp-narx --inducing 4 --lags 2 --iterations 300",
@@ -125,10 +131,17 @@ class Program:
         )
 
     def run(self, words: str, folder: Path, number: int = 0, moment: float = 0.0) -> dict:
-        asked = {"words": words.split(), "folder": str(folder), "signal": number, "moment": moment}
+        """The command, with a signal after so many seconds where a number says which."""
+        self.ask(words, folder, signal=number, moment=moment)
+        return self.answer()
+
+    def ask(self, words: str, folder: Path, **more: Any) -> None:
         assert self.process.stdin is not None
-        assert self.process.stdout is not None
+        asked = {"words": words.split(), "folder": str(folder), **more}
         print(json.dumps(asked), file=self.process.stdin, flush=True)
+
+    def answer(self) -> dict:
+        assert self.process.stdout is not None
         return json.loads(self.process.stdout.readline())
 
     def end(self) -> None:
@@ -137,26 +150,69 @@ class Program:
         self.process.wait()
 
 
+class Together:
+    """Several warm processes that run a command as one; a signal hits one of them."""
+
+    def __init__(self, programs: list[Program]) -> None:
+        self.programs = programs
+
+    def run(self, words: str, folder: Path, number: int = 0, moment: float = 0.0) -> dict:
+        """How the one that was hit has ended, and in `others` how the others have."""
+        count = len(self.programs)
+        hit = int(1000 * moment) % count
+        joined = f"{words} --coordinator 127.0.0.1:{_free_port()} --processes {count} --process"
+        for process, program in enumerate(self.programs):
+            said = f"said{process}.txt" if process != hit else "said.txt"
+            mine = {"signal": number, "moment": moment} if process == hit else {}
+            program.ask(f"{joined} {process}", folder, said=said, joins_within=20, **mine)
+        ended = self.programs[hit].answer()
+        since = time.monotonic()
+        others = []
+        for process, program in enumerate(self.programs):
+            if process != hit:
+                others.append(program.answer())
+                others[-1]["after"] = time.monotonic() - since
+                others[-1]["said"] = _taken(folder / f"said{process}.txt")
+        codes = [ended["code"], *(other["code"] for other in others)]
+        return ended | {"others": others, "code": ended["code"] if number else max(codes)}
+
+
+def _taken(path: Path) -> str:
+    """What a file says, which is not there any more then; nothing where there was none."""
+    text = path.read_text() if path.exists() else ""
+    path.unlink(missing_ok=True)
+    return text
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 def hunt_kills(
     count: int, seed: int, only: str | None = None, minutes: float = float("inf")
 ) -> Killed:
-    """So many kills and signals over all scenarios, or over one; fewer where time is short."""
-    deadline = time.monotonic() + 60.0 * minutes
+    """So many kills and signals over all scenarios, or over one; fewer where time is short.
+
+    Time is shared out as the kills are.
+    """
     chosen = {name: s for name, s in SCENARIOS.items() if only in (None, name)}
     shares = sum(scenario.share for scenario in chosen.values())
     killed = Killed()
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder)
-        program = Program(base)
+        programs = [Program(base) for _ in range(max(s.processes for s in chosen.values()))]
         try:
             for name, scenario in chosen.items():
                 rng = np.random.default_rng([seed, len(name)])
                 kills = max(1, round(count * scenario.share / shares))
-                _Scene(name, scenario, program, base=base, rng=rng, tally=killed).play(
-                    kills, deadline
-                )
+                group = Together(programs) if scenario.processes > 1 else programs[0]
+                scene = _Scene(name, scenario, group, base=base, rng=rng, tally=killed)
+                scene.play(kills, 60.0 * minutes * scenario.share / shares)
         finally:
-            program.end()
+            for program in programs:
+                program.end()
     return killed
 
 
@@ -167,7 +223,7 @@ class _Scene:
         self,
         name: str,
         scenario: Scenario,
-        program: Program,
+        program: Program | Together,
         *,
         base: Path,
         rng: np.random.Generator,
@@ -182,7 +238,8 @@ class _Scene:
         self.turn = 0
         self.seconds = 0.0  # that the command takes in peace
 
-    def play(self, kills: int, deadline: float) -> None:
+    def play(self, kills: int, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
         folder = self._folder()
         self.program.run(self.scenario.words, folder)  # compiles what is kept for later
         folder = self._folder()
@@ -229,6 +286,8 @@ class _Scene:
         said = _said(folder)
         if "Traceback" in said or "Fatal" in said:
             self._violation(f"signal {number}: {said[-300:]!r}", folder)
+        for other in ended.get("others", ()):
+            self._check_other(other, folder)
         if number != signal.SIGKILL:
             self.tally.signals += 1
             self.tally.slowest = max(self.tally.slowest, ended["after"])
@@ -237,6 +296,17 @@ class _Scene:
         made = folder / self.scenario.made
         if made.exists():
             self.scenario.content(made) if made.suffix == ".prssm" else None
+
+    def _check_other(self, ended: dict, folder: Path) -> None:
+        """One of several processes that lost the one that was hit."""
+        said = ended["said"]
+        if ended["code"] not in (0, 2):
+            self._violation(f"another process ended in {ended['code']}: {said[-300:]!r}", folder)
+        lines = [line for line in said.splitlines() if "no checkpoint there" not in line]
+        if ended["code"] and (len(lines) != 1 or not lines[0].startswith("prssm: ")):
+            self._violation(f"another process did not say one line: {said[-300:]!r}", folder)
+        if ended["after"] > _OTHERS_WITHIN:
+            self._violation(f"another process ended {ended['after']:.0f} s later", folder)
 
     def _folder(self) -> Path:
         """A new one with the data."""

@@ -55,10 +55,14 @@ def _ended(asked: dict) -> dict:
 def _become(asked: dict) -> NoReturn:
     """This process is the command from here on."""
     os.chdir(asked["folder"])
-    os.dup2(os.open("said.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
+    os.dup2(os.open(asked.get("said", "said.txt"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     from prssm.cli import entry
 
+    if "joins_within" in asked:  # seconds; the usual patience is minutes
+        from prssm.training.distributed import processes
+
+        processes.START_SECONDS = asked["joins_within"]
     for number in _ANSWERED:
         signal.signal(number, entry._end)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _ANSWERED)

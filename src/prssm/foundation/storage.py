@@ -8,7 +8,7 @@ import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from safetensors.numpy import load as parse_arrays
@@ -58,7 +58,7 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[
     try:
         with zipfile.ZipFile(path) as archive:
             _check_sizes(path, archive)
-            header = json.loads(archive.read(_JSON))
+            header = json.loads(archive.read(_JSON), parse_constant=_no_number)
             arrays = parse_arrays(archive.read(_ARRAYS))
     except Exception as error:  # of a dozen kinds: codecs, encryption, recursion, broken parts
         line = (str(error).splitlines() or [type(error).__name__])[0]
@@ -77,6 +77,11 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[
     if header.get("kind") != kind:
         raise ModelFileError(f"{path}: expected a {kind} file, got a {header.get('kind')}")
     return header, arrays
+
+
+def _no_number(word: str) -> NoReturn:
+    """NaN and infinities, which this program never writes."""
+    raise ValueError(f"its description holds {word}")
 
 
 def _check_sizes(path: Path, archive: zipfile.ZipFile) -> None:

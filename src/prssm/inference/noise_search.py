@@ -7,12 +7,13 @@ candidates are members of one filter, so that they cost little more than one.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 import numpy as np
 from jaxtyping import Float
 
+from prssm.foundation.errors import ModelFileError
 from prssm.inference.gaussian import extended
 from prssm.inference.state_space import Array, Belief, StateSpace, windows
 
@@ -20,6 +21,7 @@ CANDIDATES = 11  # that a likelihood is asked for at once
 _STEP = 1.0
 _LEAST_STEP = 0.25
 _ROUNDS = 14
+_LARGEST = 1e100  # of a deviation; a square of more may be no number
 # Logarithms of process, sensor and coloured noise, and hyperbolic arc tangents of its two poles.
 _LOW = np.array([-9.0, -6.0, -6.0, 0.0, 0.0])
 _HIGH = np.array([0.0, 1.5, 1.5, 3.0, 2.0])
@@ -66,6 +68,24 @@ class NoiseFactors:
     def to_dict(self) -> dict[str, Any]:
         """For a model file."""
         return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Any) -> Self:
+        """What `to_dict` gave, or a ModelFileError."""
+        known = {field.name for field in fields(cls)}
+        whole = isinstance(values, dict) and values.keys() <= known
+        if not whole or not all(_is_noise(name, value) for name, value in values.items()):
+            raise ModelFileError(f"noises: expected numbers for {', '.join(known)}, got {values!r}")
+        return cls(**values)
+
+
+def _is_noise(name: str, value: Any) -> bool:
+    """Deviations are not below 0, poles are within the unit circle."""
+    if name == "memory" and value is None:
+        return True
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return abs(value) < 1.0 if name in ("memory", "second") else 0.0 <= value < _LARGEST
 
 
 # Candidates -> their log-likelihoods (K,).

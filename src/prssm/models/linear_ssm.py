@@ -268,9 +268,11 @@ class LinearSSM(Estimator):
         )
         if not (np.abs(start.correlation) < 1.0).all():
             raise ModelFileError("errors of the model are correlated by 1 or more")
+        if not (start.error_std > 0.0).all():
+            raise ModelFileError("a deviation of the model's errors is not above 0")
         self._set(system, start)
         if "noises" in values:  # files of earlier versions have none
-            self.noises_ = NoiseFactors(**values["noises"])
+            self.noises_ = NoiseFactors.from_dict(values["noises"])
 
 
 def _check_order(order: int, records: Sequence[Record]) -> None:

@@ -14,6 +14,7 @@ from prssm.foundation.errors import ModelFileError
 
 MOST_LAGS = 10_000  # more than any recording has been described by
 _LARGEST = 1e100  # a square of more may be no number
+_LARGEST_LOGARITHM = 300.0  # the square of its exponential is a number
 Shape = tuple[str | int, ...]
 
 
@@ -43,12 +44,17 @@ def _is_deviation(name: str) -> bool:
     return last.endswith("std") and not last.startswith("log_")
 
 
+def _largest(name: str) -> float:
+    is_logarithm = name.rpartition(".")[2].startswith("log_")
+    return _LARGEST_LOGARITHM if is_logarithm else _LARGEST
+
+
 def check_numbers(arrays: Mapping[str, np.ndarray], but: str = "") -> None:
     """All arrays hold finite real numbers, but those whose names begin with `but`."""
     for name, array in arrays.items():
         if array.dtype.kind not in "fiub":
             raise ModelFileError(f"the array {name!r} holds {array.dtype}, expected numbers")
-        if not (but and name.startswith(but)) and not (np.abs(array) < _LARGEST).all():
+        if not (but and name.startswith(but)) and not (np.abs(array) < _largest(name)).all():
             raise ModelFileError(
                 f"the array {name!r} holds a value that is not finite or too large"
             )

@@ -66,3 +66,42 @@ def test_signs_of_life_keep_the_run_going(texts):
 
 def test_a_process_that_works_alone_is_not_ended_here():
     watch.leave("an ordinary error", 2)
+
+
+@pytest.fixture
+def ended(texts, monkeypatch) -> threading.Event:
+    """Set when the process ends; here its thread waits for ever."""
+    found = threading.Event()
+
+    def end(code: int) -> None:
+        found.set()
+        threading.Event().wait()
+
+    monkeypatch.setattr(watch.os, "_exit", end)
+    return found
+
+
+def test_who_waits_for_others_too_long_ends_with_a_line(ended, capsys):
+    with watch.ended_after(0.05, "nobody came"):
+        assert ended.wait(10.0)
+    assert "prssm: nobody came" in capsys.readouterr().err
+
+
+def test_who_is_joined_in_time_goes_on(ended):
+    with watch.ended_after(0.2, "nobody came"):
+        pass
+    assert not ended.wait(0.4)
+
+
+def test_the_loss_of_process_0_ends_the_others_with_one_line(texts, capsys):
+    with watch.rescued_by(lambda words: f"{words}; saved"), pytest.raises(Ended, match="2"):
+        watch.leader_lost()
+    assert capsys.readouterr().err == (
+        "prssm: process 0 was lost: its connection has ended; saved\n"
+    )
+    assert "ended/0" not in texts  # the store was process 0's
+
+
+def test_process_0_may_go_when_the_work_is_done(texts):
+    watch.stop()
+    watch.leader_lost()

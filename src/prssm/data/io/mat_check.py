@@ -1,10 +1,12 @@
 """Checks a MAT file of version 5 before scipy reads it, which trusts what the file says.
 
-A wrong type in the tag of an element crashes the interpreter there, and a small compressed element
-may unpack to gigabytes. The file is a list of elements, each a tag (type and length) and its bytes;
-an array is an element of elements.
+A wrong type in the tag of an element crashes the interpreter there, and so does an array that lacks
+a part; a small compressed element may unpack to gigabytes. The file is a list of elements, each a
+tag (type and length) and its bytes; an array is an element of elements: flags, which name its
+class, lengths and name, then its values, or the arrays that a cell or a structure holds.
 """
 
+import math
 import struct
 import zlib
 from pathlib import Path
@@ -14,11 +16,19 @@ from prssm.foundation.errors import DataError
 from prssm.foundation.limits import check_unpacked
 
 _HEADER = 128
+_INT32 = 5
+_UINT32 = 6
 _MATRIX = 14
 _COMPRESSED = 15
-_NUMBERS = frozenset({1, 2, 3, 4, 5, 6, 7, 9, 12, 13})
+# the bytes of a value of each type of numbers
+_BYTES = {1: 1, 2: 1, 3: 2, 4: 2, _INT32: 4, _UINT32: 4, 7: 4, 9: 8, 12: 8, 13: 8}
 _TEXTS = frozenset({16, 17, 18})
-_KNOWN = _NUMBERS | _TEXTS | {_MATRIX}
+_KNOWN = _BYTES.keys() | _TEXTS | {_MATRIX}
+_NAMES = frozenset({1, 2, 16})  # types in which names are written
+_CELL, _STRUCTURE, _OBJECT, _LETTERS, _SPARSE = range(1, 6)  # classes of arrays
+_NUMERIC = range(6, 16)
+_COMPLEX = 1 << 11  # among the flags
+_MOST_LETTERS = 1_000_000  # of a text without letters, which scipy fills with blanks
 _DEEPEST = 30  # arrays in cells of cells
 _CHUNK = 1 << 20
 
@@ -33,6 +43,9 @@ def check_mat(path: Path) -> None:
     if order is None:
         check.refuse("its header does not end in IM or MI")
     check.elements(memoryview(content), _HEADER)
+
+
+Element = tuple[int, memoryview]  # its type and its bytes
 
 
 class _Check:
@@ -59,17 +72,80 @@ class _Check:
         """The parts of an array: flags, lengths, name, then its values or arrays in it."""
         if depth > _DEEPEST:
             self.refuse(f"arrays in arrays, more than {_DEEPEST} deep")
+        parts = self._parts(content)
+        if not parts or parts[0][0] != _UINT32 or len(parts[0][1]) != 8:
+            self.refuse("an array without flags")
+        (flags,) = struct.unpack_from(f"{self.order}I", parts[0][1])
+        kind = flags & 0xFF
+        if kind <= _NUMERIC[-1]:  # of those above, functions and objects, scipy reads no values
+            self._laid_out(kind, flags, parts[1:])
+        for element, data in parts:
+            if element == _MATRIX and len(data):
+                self._array(data, depth + 1)
+
+    def _parts(self, content: memoryview) -> list[Element]:
+        found = []
         at = 0
-        part = 0
         while at < len(content):
             kind, data, at = self._element(content, at, padded=True)
             if kind not in _KNOWN:
                 self.refuse(f"an element of the unknown type {kind}")
-            if part == 0 and (kind != 6 or len(data) != 8):
-                self.refuse("an array without flags")
-            if kind == _MATRIX and len(data):
-                self._array(data, depth + 1)
-            part += 1
+            found.append((kind, data))
+        return found
+
+    def _laid_out(self, kind: int, flags: int, parts: list[Element]) -> None:
+        """An array has all parts of its class, each of the right type and length."""
+        if len(parts) < 2 or parts[0][0] != _INT32 or len(parts[0][1]) % 4:
+            self.refuse("an array without lengths")
+        if parts[1][0] not in _NAMES:
+            self.refuse("an array without a name")
+        lengths = struct.unpack(f"{self.order}{len(parts[0][1]) // 4}i", parts[0][1])
+        if len(lengths) < 2 or min(lengths) < 0:
+            self.refuse(f"an array of lengths {lengths}")
+        count = math.prod(lengths)
+        rest = parts[2:]
+        if kind in (_CELL, _STRUCTURE, _OBJECT):
+            self._holds_arrays(kind, count, rest)
+        elif kind in _NUMERIC:
+            self._holds_numbers(count, rest, twice=bool(flags & _COMPLEX))
+        elif kind == _LETTERS:
+            self._holds_letters(count, rest)
+        elif kind == _SPARSE:
+            if len(rest) not in (3, 4) or any(each not in _BYTES for each, _ in rest):
+                self.refuse("a sparse array without its indices or values")
+        else:
+            self.refuse(f"an array of the unknown class {kind}")
+
+    def _holds_arrays(self, kind: int, count: int, rest: list[Element]) -> None:
+        """A cell has an array for each place, a structure one for each place and field."""
+        if kind == _OBJECT:
+            if not rest or rest[0][0] not in _NAMES:
+                self.refuse("an object without the name of its class")
+            rest = rest[1:]
+        if kind != _CELL:
+            if len(rest) < 2 or rest[0][0] != _INT32 or len(rest[0][1]) != 4:
+                self.refuse("a structure without the length of its names")
+            (letters,) = struct.unpack(f"{self.order}i", rest[0][1])
+            names = len(rest[1][1])
+            if rest[1][0] not in _NAMES or letters < 1 or names % letters:
+                self.refuse("a structure without the names of its fields")
+            count *= names // letters
+            rest = rest[2:]
+        if len(rest) != count or any(each != _MATRIX for each, _ in rest):
+            self.refuse(f"{len(rest)} arrays in a cell or structure of {count}")
+
+    def _holds_numbers(self, count: int, rest: list[Element], twice: bool) -> None:
+        if len(rest) != 1 + twice:
+            self.refuse(f"an array with {len(rest)} lists of values")
+        for kind, data in rest:
+            if kind not in _BYTES or len(data) != count * _BYTES[kind]:
+                self.refuse(f"{len(data)} bytes of type {kind} in an array of {count} numbers")
+
+    def _holds_letters(self, count: int, rest: list[Element]) -> None:
+        if len(rest) != 1 or rest[0][0] == _MATRIX:
+            self.refuse(f"a text with {len(rest)} lists of letters")
+        if count > max(len(rest[0][1]), _MOST_LETTERS):
+            self.refuse(f"{len(rest[0][1])} bytes in a text of {count} letters")
 
     def _element(self, content: memoryview, at: int, padded: bool) -> tuple[int, memoryview, int]:
         """Type and bytes of the element at a place, and where the next one begins."""

@@ -1,5 +1,6 @@
 """Spreadsheets, Arrow files and data bases, each through a reader that others maintain."""
 
+import logging
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ def read_spreadsheet(path: Path, words: FileWords = NO_WORDS) -> FrameColumns:
             f"{path}: spreadsheets need the extra excel: pip install 'prssm[excel]'"
         ) from None
     reader = polars.read_ods if path.suffix.lower() == ".ods" else polars.read_excel
-    with _damage(path, "a spreadsheet"):
+    with _damage(path, "a spreadsheet"), _unsaid("calamine", "fastexcel"):
         frame = reader(path, infer_schema_length=None, drop_empty_rows=True)
     if not frame.height:
         raise DataError(f"{path}: no rows of data in the first sheet")
@@ -132,6 +133,20 @@ def _damage(path: Path, kind: str) -> Iterator[None]:
     except Exception as error:
         line = _first_line(error)
         raise DataError(f"{path}: cannot be read as {kind}: {line}") from None
+
+
+@contextmanager
+def _unsaid(*names: str) -> Iterator[None]:
+    """Words of these loggers reach whoever listens, but not the terminal of who does not."""
+    silent = logging.NullHandler()
+    loggers = [logging.getLogger(name) for name in names]
+    for logger in loggers:
+        logger.addHandler(silent)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeHandler(silent)
 
 
 def _first_line(error: Any) -> str:

@@ -341,8 +341,9 @@ class PRSSM(Estimator):
         self.steady_ = bool(values.get("steady", True))
         self.worse_than_linear_ = str(values.get("worse_than_linear", ""))
         self.calibration_ = Calibration(arrays["calibration"])
-        stored = values.get("noises")  # files of earlier versions have none
-        self.noises_ = NoiseFactors(**stored) if stored else trained_noises(self.mixture_.models)
+        self.noises_ = trained_noises(self.mixture_.models)
+        if "noises" in values:  # files of earlier versions have none
+            self.noises_ = NoiseFactors.from_dict(values["noises"])
 
 
 def _shaped(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -19,6 +19,7 @@ import numpy as np
 from prssm.foundation.errors import OptionError, ProcessError
 from prssm.foundation.version import __version__
 from prssm.training.distributed import store, watch
+from prssm.training.distributed.relay import relay_to
 
 HEARTBEAT_SECONDS = 100  # without a sign of life JAX ends all processes; `watch` comes before
 START_SECONDS = 300  # until all processes are there
@@ -40,16 +41,21 @@ def join(
     _check_words(coordinator, processes, process)
     # JAX's own handler of SIGTERM would keep ours from saving the run.
     jax.config.update("jax_enable_preemption_service", False)
+    # under a scheduler JAX alone knows the address
+    alone = coordinator == "auto" or process == 0
+    address = coordinator if alone else relay_to(coordinator, watch.leader_lost)
+    late = f"cannot join the run at coordinator {coordinator!r}: not all processes came within"
     try:
-        jax.distributed.initialize(
-            None if coordinator == "auto" else coordinator,
-            processes,
-            process,
-            # else process 0 would listen on all networks of its machine
-            coordinator_bind_address=None if coordinator == "auto" else coordinator,
-            initialization_timeout=START_SECONDS,
-            heartbeat_timeout_seconds=HEARTBEAT_SECONDS,
-        )
+        with watch.ended_after(START_SECONDS, f"{late} {START_SECONDS} s"):
+            jax.distributed.initialize(
+                None if coordinator == "auto" else address,
+                processes,
+                process,
+                # else process 0 would listen on all networks of its machine
+                coordinator_bind_address=None if coordinator == "auto" else coordinator,
+                initialization_timeout=2 * START_SECONDS,
+                heartbeat_timeout_seconds=HEARTBEAT_SECONDS,
+            )
     except (ValueError, TypeError, RuntimeError, KeyError) as error:
         raise ProcessError(
             f"cannot join the run at coordinator {coordinator!r}: {store.first_line(error)}"

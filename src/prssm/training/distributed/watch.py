@@ -3,7 +3,7 @@
 A killed process breaks its connections, and the computation with it ends in an error at once. One
 that hangs, that a network no longer reaches or that leaves for a reason of its own would let the
 others wait until JAX ends them. So every process gives signs of life and looks for last words, and
-process 0 for signs of life.
+process 0 for signs of life. Of process 0 itself the others hear through a relay (`relay.py`).
 """
 
 import os
@@ -54,6 +54,24 @@ def rescued(line: str) -> str:
     return _rescues[-1](line) if _rescues else line
 
 
+@contextmanager
+def ended_after(seconds: float, line: str) -> Iterator[None]:
+    """Who is still inside after so long ends with this line; JAX itself would crash."""
+    timer = threading.Timer(seconds, lambda: _end(line, LOST, tell=False))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def leader_lost() -> None:
+    """Process 0, which holds the store, has gone while the work was not done."""
+    if not _over.is_set():
+        _end(rescued("process 0 was lost: its connection has ended"), LOST, tell=False)
+
+
 def leave(line: str, code: int) -> None:
     """End a process that cannot go on, with one line for the user and the other processes.
 
@@ -90,12 +108,17 @@ def _silence(seen: dict[int, tuple[str | None, float]]) -> str | None:
     return None
 
 
-def _end(line: str, code: int) -> NoReturn:
-    """At once: an orderly exit would wait for processes that no longer answer."""
+def _end(line: str, code: int, *, tell: bool = True) -> NoReturn:
+    """At once: an orderly exit would wait for processes that no longer answer.
+
+    `tell` the others, where the store still is.
+    """
     if not _ending.acquire(blocking=False):
         threading.Event().wait()  # another thread is ending this process
     print(f"prssm: {' '.join(line.split())}", file=sys.stderr, flush=True)
     sys.stdout.flush()
+    if not tell:
+        os._exit(code)
     try:
         store.say_last_words(line)
         if store.leads():  # who holds the store lets the others read it first
