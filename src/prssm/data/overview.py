@@ -6,12 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from prssm.data.advice.values import oddities
 from prssm.data.clock.grid import grid_of
 from prssm.data.clock.stamps import Stamps
 from prssm.data.io.columns import NO_WORDS, FileColumns, FileWords, unit_of
 from prssm.data.io.files import AnyPath, open_columns
 from prssm.data.io.records import Choice, chosen_names, records_of
-from prssm.data.oddities import oddities
 from prssm.foundation.errors import DataError
 
 # names under which a time column goes, in lower case and without a unit

@@ -1,0 +1,102 @@
+"""Spikes of a few rows: found by a median filter, emptied or filled."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from prssm.data.preprocessing.step import TrainingStep
+from prssm.data.record import Record
+
+THRESHOLD = 8.0  # deviations of the neighbourhood
+_REACH = 5  # rows before and after that are the neighbourhood
+_LONGEST = 3  # rows of a spike
+_FILL = "fill"
+_TO_DEVIATION = 1.4826  # of a Gaussian: its deviation is so many median absolute ones
+
+
+@dataclass(frozen=True)
+class Outliers(TrainingStep):
+    """Empty spikes of the outputs; with `fill` put the median of their neighbours, in inputs too.
+
+    A spike is at most three rows long and so many deviations of its neighbourhood away from the
+    median there (a Hampel filter). A missing output is no problem for a model; a made-up one is.
+    """
+
+    word = "outliers"
+    says = "empty spikes of the outputs; :fill puts the neighbours' median, in inputs too"
+    form = "a number of deviations such as 8, and :fill where wanted"
+
+    value: str
+    threshold: float = THRESHOLD
+    fill: bool = False
+
+    @classmethod
+    def of(cls, value: str) -> Self:
+        number, _, mode = value.partition(":")
+        if number == _FILL and not mode:
+            number, mode = "", _FILL
+        try:
+            threshold = float(number) if number else THRESHOLD
+        except ValueError:
+            raise cls.wrong(value) from None
+        if not 2.0 <= threshold < np.inf:
+            raise cls.wrong(value, "; at least 2")
+        if mode not in ("", _FILL):
+            raise cls.wrong(value)
+        return cls(value, threshold, mode == _FILL)
+
+    def training(self, records: Sequence[Record]) -> list[Record]:
+        return [self._mended(record) for record in records]
+
+    def _mended(self, record: Record) -> Record:
+        u = np.array(record.u)
+        y = np.array(record.y)
+        for column in y.T:
+            found, median = spikes(column, self.threshold)
+            column[found] = median[found] if self.fill else np.nan
+        for column in u.T if self.fill else ():
+            found, median = spikes(column, self.threshold)
+            column[found] = median[found]
+        return record.changed(u=u, y=y)
+
+
+def spikes(values: np.ndarray, threshold: float = THRESHOLD) -> tuple[np.ndarray, np.ndarray]:
+    """Which values (T,) are spikes, and the median of every value's neighbourhood.
+
+    The deviation is the larger of that in the neighbourhood and the usual one of the column, so
+    that a quiet stretch is no reason for an alarm.
+    """
+    if len(values) < 2 * _REACH + 1 or not np.isfinite(values).any():
+        return np.zeros(len(values), dtype=bool), np.array(values)
+    padded = np.pad(values, _REACH, mode="reflect")
+    around = np.lib.stride_tricks.sliding_window_view(padded, 2 * _REACH + 1)
+    known = np.isfinite(around).any(axis=1)
+    median = np.array(values)
+    near = np.full(len(values), np.inf)
+    median[known] = np.nanmedian(around[known], axis=1)
+    near[known] = np.nanmedian(np.abs(around[known] - median[known, None]), axis=1)
+    away = np.abs(values - median)
+    usual = np.median(near[np.isfinite(near)])
+    scale = _TO_DEVIATION * np.maximum(near, usual) + _rounding(values)
+    with np.errstate(invalid="ignore"):
+        found = away > threshold * scale
+    return _short(found), median
+
+
+def _rounding(values: np.ndarray) -> float:
+    """What a value can be off by its digits: a step of a column with few levels, else nothing."""
+    levels = np.unique(values[np.isfinite(values)])
+    if len(levels) < 2:
+        return np.inf
+    return float(np.diff(levels).min())
+
+
+def _short(found: np.ndarray) -> np.ndarray:
+    """Those of the runs of marked rows that are at most as long as a spike."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], found.astype(np.int8), [0]])))
+    kept = np.zeros_like(found)
+    for begin, end in zip(edges[::2], edges[1::2], strict=True):
+        kept[begin:end] = end - begin <= _LONGEST
+    return kept
