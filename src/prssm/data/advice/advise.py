@@ -5,22 +5,21 @@ of sound data: `studies/advice_alarms.py` counts how often it does.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from prssm.data.advice.delays import delay
+from prssm.data.advice.drift import drift
+from prssm.data.advice.excitation import poor, still
+from prssm.data.advice.gaps import missing
+from prssm.data.advice.levels import clipping, quantisation
+from prssm.data.advice.likeness import collinear, unlike
+from prssm.data.advice.looked import Looked
 from prssm.data.advice.note import Note
+from prssm.data.advice.rate import fast, slow
+from prssm.data.advice.spikes import outliers
 from prssm.data.advice.values import value_notes
 from prssm.data.coerce import as_records, check_alike
 from prssm.data.record import Record
-
-
-@dataclass(frozen=True, eq=False)
-class Looked:
-    """What the checks look at: training records, and those of the test where there are any."""
-
-    records: Sequence[Record]
-    test: Sequence[Record] = ()
-
 
 Check = Callable[[Looked], Iterable[Note]]
 
@@ -47,11 +46,29 @@ def advise(
 def notes_about(records: Sequence[Record], test: Sequence[Record] = ()) -> list[Note]:
     """The notes of all checks about Records."""
     looked = Looked(records, test)
-    return [note for check in CHECKS for note in check(looked)]
+    found: dict[tuple[str, str], Note] = {}
+    for check in CHECKS:
+        for note in check(looked):
+            found.setdefault((note.what, note.where), note)  # one line about a thing is enough
+    return list(found.values())
 
 
 def _values(looked: Looked) -> list[Note]:
     return value_notes(looked.records)
 
 
-CHECKS: tuple[Check, ...] = (_values,)
+CHECKS: tuple[Check, ...] = (
+    missing,
+    _values,
+    outliers,
+    clipping,
+    quantisation,
+    still,
+    drift,
+    poor,
+    delay,
+    fast,
+    slow,
+    collinear,
+    unlike,
+)

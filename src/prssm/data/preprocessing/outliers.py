@@ -12,6 +12,8 @@ from prssm.data.record import Record
 THRESHOLD = 8.0  # deviations of the neighbourhood
 _REACH = 5  # rows before and after that are the neighbourhood
 _LONGEST = 3  # rows of a spike
+_EDGE = 3  # rows at the ends, whose neighbourhood is too small to tell
+_HELD = 0.25  # of the rows that repeat the row before: then the column moves in steps
 _FILL = "fill"
 _TO_DEVIATION = 1.4826  # of a Gaussian: its deviation is so many median absolute ones
 
@@ -66,9 +68,9 @@ def spikes(values: np.ndarray, threshold: float = THRESHOLD) -> tuple[np.ndarray
     """Which values (T,) are spikes, and the median of every value's neighbourhood.
 
     The deviation is the larger of that in the neighbourhood and the usual one of the column, so
-    that a quiet stretch is no reason for an alarm.
+    that a quiet stretch is no reason for an alarm. A column that moves in steps has no spikes.
     """
-    if len(values) < 2 * _REACH + 1 or not np.isfinite(values).any():
+    if len(values) < 2 * _REACH + 1 or not np.isfinite(values).any() or _is_held(values):
         return np.zeros(len(values), dtype=bool), np.array(values)
     padded = np.pad(values, _REACH, mode="reflect")
     around = np.lib.stride_tricks.sliding_window_view(padded, 2 * _REACH + 1)
@@ -82,7 +84,14 @@ def spikes(values: np.ndarray, threshold: float = THRESHOLD) -> tuple[np.ndarray
     scale = _TO_DEVIATION * np.maximum(near, usual) + _rounding(values)
     with np.errstate(invalid="ignore"):
         found = away > threshold * scale
+    found[:_EDGE] = False
+    found[-_EDGE:] = False
     return _short(found), median
+
+
+def _is_held(values: np.ndarray) -> bool:
+    """Whether values stay the same for some rows, as those of a switch: then a short one is one."""
+    return bool(np.mean(values[1:] == values[:-1]) > _HELD)
 
 
 def _rounding(values: np.ndarray) -> float:
