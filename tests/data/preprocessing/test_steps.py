@@ -118,7 +118,7 @@ def test_spikes_are_emptied_and_nothing_else() -> None:
     assert np.flatnonzero(np.isnan(left.y[:, 0])).tolist() == places
     np.testing.assert_array_equal(left.u, record.u)
     (filled,) = Preprocessing.of(["outliers=8:fill"]).training([record])
-    assert np.abs(filled.y[places, 0] - np.sin(np.array(places) / 15.0)).max() < 0.2
+    assert np.abs(filled.y[places, 0] - np.sin(np.array(places) / 15.0)).max() < 0.1
     assert not np.isnan(filled.y).any()
 
 

@@ -1,4 +1,4 @@
-"""Spikes of a few rows: found by a median filter, emptied or filled."""
+"""Spikes of a few rows: found by medians of their neighbours, emptied or filled."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,9 +10,8 @@ from prssm.data.preprocessing.step import TrainingStep
 from prssm.data.record import Record
 
 THRESHOLD = 8.0  # deviations of the neighbourhood
-_REACH = 5  # rows before and after that are the neighbourhood
-_LONGEST = 3  # rows of a spike
-_EDGE = 3  # rows at the ends, whose neighbourhood is too small to tell
+_REACH = 5  # rows before, and after, that are the neighbourhood
+_LONGEST = 2  # rows of a spike
 _HELD = 0.25  # of the rows that repeat the row before: then the column moves in steps
 _FILL = "fill"
 _TO_DEVIATION = 1.4826  # of a Gaussian: its deviation is so many median absolute ones
@@ -22,8 +21,9 @@ _TO_DEVIATION = 1.4826  # of a Gaussian: its deviation is so many median absolut
 class Outliers(TrainingStep):
     """Empty spikes of the outputs; with `fill` put the median of their neighbours, in inputs too.
 
-    A spike is at most three rows long and so many deviations of its neighbourhood away from the
-    median there (a Hampel filter). A missing output is no problem for a model; a made-up one is.
+    A spike is at most two rows long and so many deviations of its neighbourhood away from the
+    medians there (in the manner of Hampel). A missing output is no problem for a model; a made-up
+    one is.
     """
 
     word = "outliers"
@@ -56,37 +56,49 @@ class Outliers(TrainingStep):
         u = np.array(record.u)
         y = np.array(record.y)
         for column in y.T:
-            found, median = spikes(column, self.threshold)
-            column[found] = median[found] if self.fill else np.nan
+            found, middle = spikes(column, self.threshold)
+            column[found] = middle[found] if self.fill else np.nan
         for column in u.T if self.fill else ():
-            found, median = spikes(column, self.threshold)
-            column[found] = median[found]
+            found, middle = spikes(column, self.threshold)
+            column[found] = middle[found]
         return record.changed(u=u, y=y)
 
 
 def spikes(values: np.ndarray, threshold: float = THRESHOLD) -> tuple[np.ndarray, np.ndarray]:
-    """Which values (T,) are spikes, and the median of every value's neighbourhood.
+    """Which values (T,) are spikes, and what their neighbours say should be there.
 
-    The deviation is the larger of that in the neighbourhood and the usual one of the column, so
-    that a quiet stretch is no reason for an alarm. A column that moves in steps has no spikes.
+    A spike is far from the medians of the rows before it and of those after it, and from their
+    mean. So a slope is none, nor is an edge. The deviation is the larger of that nearby and the
+    usual one of the column, so that a quiet stretch is no reason for an alarm.
     """
-    if len(values) < 2 * _REACH + 1 or not np.isfinite(values).any() or _is_held(values):
+    if len(values) < 4 * _REACH or not np.isfinite(values).any() or _is_held(values):
         return np.zeros(len(values), dtype=bool), np.array(values)
-    padded = np.pad(values, _REACH, mode="reflect")
-    around = np.lib.stride_tricks.sliding_window_view(padded, 2 * _REACH + 1)
-    known = np.isfinite(around).any(axis=1)
-    median = np.array(values)
-    near = np.full(len(values), np.inf)
-    median[known] = np.nanmedian(around[known], axis=1)
-    near[known] = np.nanmedian(np.abs(around[known] - median[known, None]), axis=1)
-    away = np.abs(values - median)
-    usual = np.median(near[np.isfinite(near)])
-    scale = _TO_DEVIATION * np.maximum(near, usual) + _rounding(values)
+    padded = np.pad(values, _REACH + 1, mode="edge")
+    sides = _medians(padded, _REACH)
+    before = sides[1 : len(values) + 1]
+    after = sides[_REACH + 2 : _REACH + 2 + len(values)]
+    middle = 0.5 * (before + after)
+    away = np.min([np.abs(values - level) for level in (before, after, middle)], axis=0)
+    off = np.abs(values - middle)
+    near = _medians(np.pad(off, _REACH, mode="reflect"), 2 * _REACH + 1)
+    usual = np.nanmedian(near)
+    scale = _TO_DEVIATION * np.fmax(near, usual) + _rounding(values)
     with np.errstate(invalid="ignore"):
         found = away > threshold * scale
-    found[:_EDGE] = False
-    found[-_EDGE:] = False
-    return _short(found), median
+    found[:_REACH] = False
+    found[-_REACH:] = False
+    return _short(found), middle
+
+
+def _medians(values: np.ndarray, count: int) -> np.ndarray:
+    """Medians of every `count` values one after another; missing ones do not count."""
+    around = np.lib.stride_tricks.sliding_window_view(values, count)
+    if np.isfinite(values).all():
+        return np.median(around, axis=1)
+    found = np.full(len(around), np.nan)
+    known = np.isfinite(around).any(axis=1)
+    found[known] = np.nanmedian(around[known], axis=1)
+    return found
 
 
 def _is_held(values: np.ndarray) -> bool:

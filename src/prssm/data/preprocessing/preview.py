@@ -13,6 +13,7 @@ import numpy as np
 from prssm.data.coerce import as_records
 from prssm.data.preprocessing.pipeline import Preprocessing
 from prssm.data.record import Record
+from prssm.foundation.errors import DataError
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,17 +48,15 @@ def preview(
     looks = []
     for record in records:
         shown = _some(raw.training, record)
-        held_out = _some(raw.held_out, record)
+        held_out = [learnt.prepare(part).seen for part in _some(raw.held_out, record)]
         after = [learnt.prepare(part).seen for part in shown]
         notes = _notes(record, shown, after=after, held_out=held_out)
-        looks.append(Preview(record, after, [learnt.prepare(p).seen for p in held_out], notes))
+        looks.append(Preview(record, after, held_out, notes))
     return looks
 
 
 def _some(choice: Any, record: Record) -> list[Record]:
     """What is chosen of one recording: nothing where a cut leaves nothing of it."""
-    from prssm.foundation.errors import DataError
-
     try:
         return choice([record])
     except DataError:
