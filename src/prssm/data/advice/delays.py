@@ -17,9 +17,9 @@ from prssm.data.advice.regression import Lags
 REACH = 40  # rows of delay that are looked for
 _PAST = 6  # past outputs in a model
 _USUAL = 6  # lags of the other inputs
-_SAYS_NOTHING = 0.5  # quantile of chance below which what was left out says nothing
+_SAYS_NOTHING = 0.99  # quantile of chance below which what was left out says nothing
 _SAYS_MUCH = 0.9999
-_LEAST = 4  # rows: less is the dynamics' own matter
+_LEAST = 6  # rows: less is the dynamics' own matter
 _FEWEST = 150  # rows to look at
 _ROWS_A_LAG = 8  # that there must be
 _NEWS = 1e-3  # of an input's variance that its own past does not tell: less hides any delay
@@ -77,7 +77,7 @@ def delay(looked: Looked) -> Iterator[Note]:
             found = delay_between(looked, number, output)
             if found is None or found.low < _LEAST:
                 continue
-            rows = found.low
+            rows = found.low - 1  # a model answers one row later by itself
             yield Note(
                 "delay",
                 name,

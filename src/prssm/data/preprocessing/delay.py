@@ -23,6 +23,7 @@ class Delay(ModelStep):
     value: str
     column: str
     amount: str
+    number: int = 0  # of the input, since new data may have other names
     rows: int = 0
 
     @classmethod
@@ -50,7 +51,7 @@ class Delay(ModelStep):
                 f"preprocess: {self}: expected from 1 row to fewer than the "
                 f"{min(map(len, records))} of the shortest recording, got {rows}"
             )
-        return replace(self, rows=rows)
+        return replace(self, rows=rows, number=first.input_names.index(self.column))
 
     def _rows(self, record: Record) -> int:
         if self.amount.isdecimal():
@@ -60,9 +61,8 @@ class Delay(ModelStep):
         return round(seconds_of(self.amount, "preprocess") / record.dt)
 
     def apply(self, record: Record, *, causal: bool = False) -> Record:
-        column = record.input_names.index(self.column)
         u = np.array(record.u)
-        u[:, column] = record.u[np.maximum(np.arange(len(u)) - self.rows, 0), column]
+        u[:, self.number] = record.u[np.maximum(np.arange(len(u)) - self.rows, 0), self.number]
         return record.changed(u=u)
 
     def learnt(self) -> dict[str, Any]:
@@ -75,4 +75,4 @@ class Delay(ModelStep):
         is_count = isinstance(rows, int) and not isinstance(rows, bool) and rows > 0
         if not is_count or self.column not in inputs:
             raise ModelFileError(f"preprocessing: {self}: expected a number of rows, got {rows!r}")
-        return replace(self, rows=rows)
+        return replace(self, rows=rows, number=list(inputs).index(self.column))
