@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from prssm.data.advice.excitation import FEWEST_SWINGS, swings
 from prssm.data.advice.looked import Looked
 from prssm.data.advice.note import Note
 from prssm.data.advice.regression import Lags
@@ -72,9 +73,10 @@ def _longest(fits: np.ndarray) -> int:
 def delay(looked: Looked) -> Iterator[Note]:
     """Inputs that act some rows later."""
     first = looked.records[0]
+    moving = [swings(column) >= FEWEST_SWINGS for column in looked.columns()]
     for output, output_name in enumerate(first.output_names):
         for number, name in enumerate(first.input_names):
-            found = delay_between(looked, number, output)
+            found = delay_between(looked, number, output) if moving[number] else None
             if found is None or found.low < _LEAST:
                 continue
             rows = found.low - 1  # a model answers one row later by itself

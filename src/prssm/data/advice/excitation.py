@@ -8,7 +8,7 @@ from prssm.data.advice.looked import Looked, Whole
 from prssm.data.advice.note import Note
 
 _ALWAYS = 0.99  # of the rows at one value: the column hardly moves
-_SWINGS = 6  # independent values, fewer are too few
+FEWEST_SWINGS = 6  # independent values, fewer are too few
 _ORDER = 5  # of persistent excitation; a sum of two sines has less
 _SIZE = 20  # of the matrix whose rank is the order
 _NOTHING = 1e-4  # of the largest eigenvalue: less is no excitation
@@ -40,12 +40,12 @@ def poor(looked: Looked) -> Iterator[Note]:
         if column.word != "input" or not np.ptp(column.known) > 0.0:
             continue
         levels = len(np.unique(column.known))
-        swings = sum(_swings(part) for part in column.parts)
+        moves = swings(column)
         order = excitation_order(column)
-        if swings < _SWINGS:
+        if moves < FEWEST_SWINGS:
             yield _note(
                 column,
-                f"{column.label} makes only about {swings:.0f} independent moves",
+                f"{column.label} makes only about {moves:.0f} independent moves",
                 "record more of it, or move the input more often",
             )
         elif order < _ORDER:
@@ -68,8 +68,12 @@ def _note(column: Whole, says: str, do: str) -> Note:
     return Note("excitation", column.name, says, do)
 
 
+def swings(column: Whole) -> float:
+    """About how many independent values a column has: how often it crosses its middle."""
+    return sum(_swings(part) for part in column.parts)
+
+
 def _swings(values: np.ndarray) -> float:
-    """About how many independent values there are: crossings of the middle, twice."""
     middle = np.median(values)
     if not np.ptp(values) > 0.0:
         return 0.0
