@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 from prssm.foundation.version import __version__
 
 if TYPE_CHECKING:
+    from prssm.data.advice.advise import advise
+    from prssm.data.advice.note import Note
     from prssm.data.io.files import read
+    from prssm.data.preprocessing.preview import preview
     from prssm.data.record import Record
     from prssm.data.sets import catalogue as datasets
     from prssm.data.splits import TimeSplit
@@ -65,6 +68,7 @@ __all__ = [
     "MissingExtraError",
     "ModelFileError",
     "NotFittedError",
+    "Note",
     "Observer",
     "OptionError",
     "Prediction",
@@ -79,12 +83,14 @@ __all__ = [
     "TrainingInterrupted",
     "WriteError",
     "__version__",
+    "advise",
     "as_casadi",
     "convert",
     "datasets",
     "env",
     "export",
     "load",
+    "preview",
     "read",
     "search",
 ]
@@ -102,6 +108,7 @@ _HOMES = {
     "ModelFileError": _ERRORS,
     "NIGP": "prssm.models.narx.nigp",
     "NotFittedError": _ERRORS,
+    "Note": "prssm.data.advice.note",
     "Observer": "prssm.inference.observer",
     "OptionError": _ERRORS,
     "PRSSM": "prssm.models.prssm.estimator",
@@ -118,12 +125,14 @@ _HOMES = {
     "TrainingError": _ERRORS,
     "TrainingInterrupted": _ERRORS,
     "WriteError": _ERRORS,
+    "advise": "prssm.data.advice.advise",
     "as_casadi": "prssm.export.casadi.as_casadi",
     "convert": "prssm.data.stream.convert",
     "datasets": "prssm.data.sets.catalogue",
     "export": "prssm.export.targets",
     "env": "prssm.export.gym.env",
     "load": "prssm.models.files",
+    "preview": "prssm.data.preprocessing.preview",
     "read": "prssm.data.io.files",
     "search": "prssm.evaluation.search.search",
 }

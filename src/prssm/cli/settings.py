@@ -73,6 +73,14 @@ class FitWords(DataWords):
             "as that time allows."
         ),
     ] = None
+    preprocess: Annotated[
+        list[str] | None,
+        Parameter(
+            negative="",
+            help="A step before training, e.g. detrend=linear, lowpass=2Hz, outliers, cut=100:900; "
+            "repeated, in this order. docs/data.md explains them; new data pass them, too.",
+        ),
+    ] = None
     quiet: Annotated[
         bool | None, Parameter(negative="", help="No progress bar, no table.", show_default=False)
     ] = None
@@ -130,6 +138,7 @@ def fit_settings(said: Said[FitWords]) -> FitSettings:
         budget=seconds(words.budget),
         processes=ProcessSettings(**said.given("coordinator", "processes", "process")),
         out=Path(words.out) if words.out else FitSettings.out,
+        preprocess=tuple(words.preprocess or ()),
         **said.given("method", "preset", "resume"),
     )
 

@@ -1,17 +1,16 @@
 """What is in a file, before anything is fitted: columns, time, ranges, gaps, and advice."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
+from prssm.data.advice.advise import notes_about
 from prssm.data.clock.grid import grid_of
 from prssm.data.clock.stamps import Stamps
 from prssm.data.io.columns import NO_WORDS, FileColumns, FileWords, unit_of
 from prssm.data.io.files import AnyPath, open_columns
 from prssm.data.io.records import Choice, chosen_names, records_of
-from prssm.data.oddities import oddities
 from prssm.foundation.errors import DataError
 
 # names under which a time column goes, in lower case and without a unit
@@ -140,14 +139,4 @@ def _about_columns(columns: FileColumns, choice: Choice) -> list[str]:
         records = records_of(columns, choice)
     except DataError as error:
         return [str(error).removeprefix(f"{columns.where}: ")]
-    return [*_missing(records[0].output_names, records), *oddities(records)]
-
-
-def _missing(names: Sequence[str], records: Sequence) -> list[str]:
-    y = np.concatenate([record.y for record in records])
-    share = np.isnan(y).mean(axis=0) if y.size else []
-    return [
-        f"output {name!r} is missing in {part:.0%} of the rows"
-        for name, part in zip(names, share, strict=True)
-        if part > 0
-    ]
+    return [str(note) for note in notes_about(records)]

@@ -36,6 +36,7 @@ class Record:
     stamps: Stamps | None = None
     units: Mapping[str, str] = field(default_factory=dict)
     library: str = ""  # the package of the data frame that it was, if any
+    origin: float = 0.0  # where its first row is in the recording: seconds, or rows without dt
 
     def __init__(
         self,
@@ -50,6 +51,7 @@ class Record:
         stamps: Stamps | None = None,
         units: Mapping[str, str] | None = None,
         library: str = "",
+        origin: float = 0.0,
     ) -> None:
         if u is None and y is None:
             raise DataError(f"{name}: expected inputs u, outputs y or both, got neither")
@@ -76,6 +78,7 @@ class Record:
         set_("stamps", stamps)
         set_("units", dict(units or {}))
         set_("library", library)
+        set_("origin", float(origin))
         self._check()
 
     def _check(self) -> None:
@@ -118,7 +121,20 @@ class Record:
             y=self.y[rows],
             dt=None if self.dt is None else self.dt * abs(rows.step or 1),
             stamps=None if self.stamps is None else self.stamps[rows],
+            origin=self._origin_of(rows),
         )
+
+    def _origin_of(self, rows: slice) -> float:
+        first = rows.indices(len(self))[0]
+        if self.dt is not None:
+            return self.origin + first * self.dt
+        return (self.origin + first) / abs(rows.step or 1)
+
+    @property
+    def clock(self) -> np.ndarray:
+        """The time of each row (T,) since the recording began: seconds, or rows without dt."""
+        begun = self.origin if self.stamps is None else float(self.stamps.seconds[0])
+        return begun + (self.dt or 1.0) * np.arange(len(self))
 
     def __repr__(self) -> str:
         step = "" if self.dt is None else f", every {self.dt:.6g} s"
@@ -144,6 +160,7 @@ class Record:
             "stamps": self.stamps,
             "units": self.units,
             "library": self.library,
+            "origin": self.origin,
         }
         return Record(**(kept | parts))
 

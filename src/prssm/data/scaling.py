@@ -19,21 +19,22 @@ class Scaler:
     y_std: np.ndarray
 
     @classmethod
-    def fit(cls, records: Sequence[Record], normalise: bool = True) -> Self:
+    def fit(
+        cls, records: Sequence[Record], normalise: bool = True, *, centre: bool = False
+    ) -> Self:
         """Statistics pooled over all records, missing outputs left out.
 
-        `normalise=False` is the identity.
+        `normalise=False` is the identity, but for the means where `centre` asks for them.
         """
         u = np.concatenate([record.u for record in records])
         y = np.concatenate([record.y for record in records])
-        if not normalise:
-            return cls(
-                np.zeros(u.shape[1]),
-                np.ones(u.shape[1]),
-                np.zeros(y.shape[1]),
-                y_std=np.ones(y.shape[1]),
-            )
-        return cls(u.mean(axis=0), u.std(axis=0), np.nanmean(y, axis=0), y_std=np.nanstd(y, axis=0))
+        u_mean = u.mean(axis=0)
+        y_mean = np.nanmean(y, axis=0)
+        if normalise:
+            return cls(u_mean, u.std(axis=0), y_mean, y_std=np.nanstd(y, axis=0))
+        kept = 1.0 if centre else 0.0
+        ones = np.ones(u.shape[1])
+        return cls(kept * u_mean, ones, kept * y_mean, y_std=np.ones(y.shape[1]))
 
     def scale(self, record: Record) -> Record:
         """The record in the model's units; a record without outputs stays without."""

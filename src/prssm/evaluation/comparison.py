@@ -55,13 +55,20 @@ def compare(model: Estimator, train: list[Record], test: list[Record]) -> Compar
     runs = [run_over(model, "test data", test)] if test else []
     runs.append(run_over(model, "training data", train))
     scored = test or train
-    baselines = baseline_rows(model.name, train, scored)
+    words = model.preprocessing_.model_words
+    baselines = baseline_rows(model.name, train, scored, preprocess=words)
     return Comparison(runs, baselines, [*baselines, ScoreRow(model.name, runs[0].scores)])
 
 
-def baseline_rows(name: str, train: list[Record], scored: list[Record]) -> list[ScoreRow]:
-    """The plain models' scores beside those of the method `name`, which is no row of its own."""
-    return [_baseline(plain, train, scored) for plain in BASELINES if plain != name]
+def baseline_rows(
+    name: str, train: list[Record], scored: list[Record], *, preprocess: Sequence[str] = ()
+) -> list[ScoreRow]:
+    """The plain models' scores beside those of the method `name`, which is no row of its own.
+
+    `preprocess` are the steps of that method's data, which those of the plain models pass, too.
+    """
+    plain = [other for other in BASELINES if other != name]
+    return [_baseline(other, train, scored, preprocess=preprocess) for other in plain]
 
 
 def residuals_of(model: Estimator, records: Sequence[Record]) -> Residuals | str:
@@ -80,10 +87,12 @@ def run_over(model: Estimator, label: str, records: list[Record]) -> Run:
     return Run(label, predictions, evaluate(predictions, y_std), each)
 
 
-def _baseline(name: str, train: list[Record], scored: list[Record]) -> ScoreRow:
+def _baseline(
+    name: str, train: list[Record], scored: list[Record], *, preprocess: Sequence[str]
+) -> ScoreRow:
     """A plain model that cannot be fitted is a row that says why: it must not spoil the others."""
     try:
-        model = method(name)().fit(train)
+        model = method(name)().fit(train, preprocess=preprocess)
         predictions = model.simulate(scored)
         scores = evaluate(predictions, model.scaler_.y_std)
         return ScoreRow(name, scores, predictions=predictions)

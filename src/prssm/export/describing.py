@@ -38,6 +38,7 @@ def describe(model: Any) -> Description:
     for kind, way in _WAYS.items():
         if isinstance(model, kind):
             model._check_fitted()
+            model.preprocessing_.check_row_by_row("export")
             return way(model)
     name = getattr(model, "name", type(model).__name__)
     raise OptionError(

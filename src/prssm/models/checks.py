@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from prssm.data.advice.values import oddities
 from prssm.data.coerce import as_records, check_alike, check_training
 from prssm.data.domain import check_rate
 from prssm.data.frames import column_names, is_frame
 from prssm.data.io.columns import FileColumns
 from prssm.data.io.files import open_columns, records_in
 from prssm.data.io.records import Choice
-from prssm.data.oddities import oddities
+from prssm.data.preprocessing.pipeline import Prepared, Preprocessing
 from prssm.data.record import Record
 from prssm.foundation.errors import DataError, warn
 
@@ -72,18 +73,51 @@ def records_in_file(model: "Estimator", found: FileColumns, choice: Choice) -> l
     return records_in(found, choice)
 
 
-def training_records(data: Any, y: Any, **columns: Any) -> list[Record]:
-    """Data as Records that can be learnt from; what looks odd in them is said."""
+def training_records(
+    data: Any, y: Any, preprocess: Any = None, **columns: Any
+) -> tuple[Preprocessing, list[Record]]:
+    """What a model is trained on: steps that have learnt, and the records as it sees them.
+
+    What cannot be learnt from is refused; what looks odd in the rows is said.
+    """
+    steps = Preprocessing.of(preprocess)
     records = as_records(data, y, **columns)
-    check_training(records)
-    for line in oddities(records):
+    check_alike(records)
+    measured = steps.training(records)
+    check_training(measured)
+    steps, seen = steps.learn(measured)
+    if steps.model_steps:
+        check_training(seen)
+    for line in oddities(measured):
         warn(f"{records[0].name}: {line}")
-    return records
+    return steps, seen
+
+
+def prepared_for_run(model: "Estimator", record: Record) -> Prepared:
+    """A recording for a free run, of whose outputs no row after the warm-up is read.
+
+    They are hidden before the steps, so that no filter can look at them.
+    """
+    steps = model.preprocessing_
+    if not steps.model_steps or not record.output_dim:
+        return steps.prepare(record)
+    measured, _ = steps.prepare(record)
+    rows = model.warmup * len(record) // len(measured)  # of the recording, that warm-up takes
+    hidden = np.array(record.y)
+    hidden[rows:] = np.nan
+    return Prepared(measured, steps.prepare(record.changed(y=hidden)).seen)
 
 
 def cautions_about(model: "Estimator", record: Record) -> list[str]:
-    """What a run of the model over this record must be distrusted for, one line each."""
-    found = [*check_rate(record, model.dt_), *model.domain_.cautions(record, model.warmup)]
+    """What a run of the model over this record must be distrusted for, one line each.
+
+    The record is as the model sees it.
+    """
+    found = [
+        *check_rate(record, model.dt_),
+        *model.domain_.cautions(record, model.warmup),
+        *model.preprocessing_.cautions(record),
+    ]
     if record.output_dim and len(record) < model.warmup:
         found.append(
             f"{record.name}: {len(record)} rows, but the state at the start is found from "

@@ -21,6 +21,7 @@ import numpy as np
 
 from prssm.data.coerce import is_collection
 from prssm.data.domain import Domain
+from prssm.data.preprocessing.pipeline import Prepared, Preprocessing
 from prssm.data.record import Record
 from prssm.data.resample import at_all_rows, checked_stride, chosen_stride, thinned, thinned_inputs
 from prssm.data.scaling import Scaler
@@ -28,7 +29,12 @@ from prssm.data.stream.stream import Stream
 from prssm.foundation.errors import OptionError, did_you_mean, warn
 from prssm.foundation.options import Options
 from prssm.foundation.precision import double_precision
-from prssm.models.checks import cautions_about, records_for, training_records
+from prssm.models.checks import (
+    cautions_about,
+    prepared_for_run,
+    records_for,
+    training_records,
+)
 from prssm.models.functions.in_jax import InJax
 from prssm.models.manners import SklearnManners
 from prssm.models.state_estimation import StateEstimation
@@ -73,14 +79,34 @@ class Simulated:
             None if part is None else at_all_rows(part, stride, rows)
             for part in (self.samples, self.state_mean, self.state_std)
         )
-        if samples is not None:  # noises of two steps average out between them
-            spread = samples.std(axis=0)
-            samples = mean + (samples - mean) * np.where(
-                spread > 0.0, std / np.where(spread > 0.0, spread, 1.0), 1.0
-            )
-        return replace(
+        run = replace(
             self, mean=mean, std=std, samples=samples, state_mean=state_mean, state_std=state_std
         )
+        return run.with_std(std)  # noises of two steps average out between them
+
+    def with_std(self, std: np.ndarray) -> Self:
+        """The run with another deviation, which its samples keep."""
+        samples = self.samples
+        if samples is None:
+            return replace(self, std=std)
+        spread = samples.std(axis=0)
+        factor = np.where(spread > 0.0, std / np.where(spread > 0.0, spread, 1.0), 1.0)
+        return replace(self, std=std, samples=self.mean + (samples - self.mean) * factor)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingFacts:
+    """What a fitted model knows of its data.
+
+    `like` has their names and rate; `seen` are the scaled records that it is trained on, with all
+    their rows, where they are in memory.
+    """
+
+    scaler: Scaler
+    like: Record | Stream
+    domain: Domain
+    preprocessing: Preprocessing = Preprocessing()
+    seen: list[Record] | None = None
 
 
 class _SignatureFromConfig(ABCMeta):
@@ -117,6 +143,7 @@ class Estimator(
     many_devices: ClassVar[bool] = False  # whether training can be split between devices
     stride_: int = 1  # rows of a recording that one step of the model takes
     domain_: Domain = Domain()  # what the training data covered
+    preprocessing_: Preprocessing = Preprocessing()  # what data pass before the model sees them
     # the training curve, for methods that are trained by iterations
     training_: TrainingLog | None = None
 
@@ -233,6 +260,7 @@ class Estimator(
         devices: int | str | None = None,
         budget: float | None = None,
         found: Callable[[Self], None] | None = None,
+        preprocess: str | Sequence[str] | None = None,
     ) -> Self:
         """Learn the system from data.
 
@@ -242,32 +270,48 @@ class Estimator(
         `budget` is a number of seconds that the fit should take at most: methods that train by
         iterations plan for it. `found(model)` is called with every model that can be used while
         training goes on; it may save or show it. After Ctrl-C the model is the best one so far, if
-        there was any.
+        there was any. `preprocess` are steps such as 'detrend=linear', which new data pass too.
         """
-        normalise = getattr(self.config, "normalise", True)
         deadline = _deadline(budget)
         if isinstance(data, Stream):
             session = self._session(progress, checkpoint, resume, devices=devices)
-            scaler = data.scaler(normalise)
-            self.stride_ = 1
-            session = self._watched(
-                session, deadline, found, scaler=scaler, like=data, domain=data.domain()
-            )
-            with double_precision():
-                self._fit_stream(data, scaler, session)
-            self._describe(scaler, data, data.domain())
-            return self
-        records = training_records(data, y, inputs=inputs, outputs=outputs, time=time)
+            return self._fit_from_stream(data, session, deadline, found, preprocess=preprocess)
+        steps, seen = training_records(
+            data, y, preprocess, inputs=inputs, outputs=outputs, time=time
+        )
         session = self._session(progress, checkpoint, resume, devices=devices)
-        scaler = Scaler.fit(records, normalise)
-        domain = Domain.of(records)
+        scaler = Scaler.fit(seen, self._normalises, centre=steps.centres)
         with double_precision():
-            scaled = [scaler.scale(record) for record in records]
-            session = self._watched(
-                session, deadline, found, scaler=scaler, like=records[0], domain=domain, seen=scaled
+            scaled = [scaler.scale(record) for record in seen]
+            facts = TrainingFacts(scaler, seen[0], Domain.of(seen), steps, seen=scaled)
+            self._fit_scaled(scaled, self._watched(session, deadline, found, facts=facts))
+            self._describe(facts)
+        return self
+
+    @property
+    def _normalises(self) -> bool:
+        return getattr(self.config, "normalise", True)
+
+    def _fit_from_stream(
+        self,
+        stream: Stream,
+        session: Session,
+        deadline: float | None,
+        found: Callable[[Self], None] | None,
+        *,
+        preprocess: Any,
+    ) -> Self:
+        if preprocess:
+            raise OptionError(
+                "preprocess: a stream trains as it was converted; expected nothing, got "
+                f"{preprocess!r}: change the data before `prssm convert`"
             )
-            self._fit_scaled(scaled, session)
-            self._describe(scaler, records[0], domain, seen=scaled)
+        facts = TrainingFacts(stream.scaler(self._normalises), stream, stream.domain())
+        self.stride_ = 1
+        session = self._watched(session, deadline, found, facts=facts)
+        with double_precision():
+            self._fit_stream(stream, facts.scaler, session)
+        self._describe(facts)
         return self
 
     def _fit_scaled(self, records: list[Record], session: Session) -> None:
@@ -276,23 +320,15 @@ class Estimator(
         self.stride_ = wanted or chosen_stride(records)
         self._fit([thinned(record, self.stride_) for record in records], session)
 
-    def _describe(
-        self,
-        scaler: Scaler,
-        like: Record | Stream,
-        domain: Domain | None = None,
-        seen: list[Record] | None = None,
-    ) -> None:
-        """What a fitted model knows of its data; from here on it can be used.
-
-        `seen` are the scaled records that it was trained on, with all their rows.
-        """
-        self.scaler_ = scaler
-        self.input_names_ = like.input_names
-        self.output_names_ = like.output_names
-        self.dt_ = like.dt
-        self.domain_ = domain or Domain()
-        self.seen_ = None if seen is None else self._seen(seen)
+    def _describe(self, facts: TrainingFacts) -> None:
+        """Take over what is known of the data; from here on the model can be used."""
+        self.scaler_ = facts.scaler
+        self.input_names_ = facts.like.input_names
+        self.output_names_ = facts.like.output_names
+        self.dt_ = facts.like.dt
+        self.domain_ = facts.domain
+        self.preprocessing_ = facts.preprocessing
+        self.seen_ = None if facts.seen is None else self._seen(facts.seen)
 
     def _watched(
         self,
@@ -300,15 +336,12 @@ class Estimator(
         deadline: float | None,
         found: Callable[[Self], None] | None,
         *,
-        scaler: Scaler,
-        like: Record | Stream,
-        domain: Domain,
-        seen: list[Record] | None = None,
+        facts: TrainingFacts,
     ) -> Session:
         """The session with the end of its budget, and with who wants to see models on the way."""
 
         def usable(model: Self) -> None:
-            model._describe(scaler, like, domain, seen=seen)
+            model._describe(facts)
             if found is not None and leads():
                 found(model)
 
@@ -389,12 +422,15 @@ class Estimator(
         """
         return r_squared(self._runs(data, y, **columns))
 
-    def _coerced(self, data: Any, y: Any) -> list[Record]:
-        """Data as Records that fit the model; what must be distrusted in them is said."""
-        records = records_for(self, data, y)
-        for text in (text for record in records for text in cautions_about(self, record)):
+    def _coerced(self, data: Any, y: Any) -> list[Prepared]:
+        """Data as the filters take them in; what must be distrusted in them is said."""
+        found = [
+            self.preprocessing_.prepare(record, causal=True)
+            for record in records_for(self, data, y)
+        ]
+        for text in (text for each in found for text in cautions_about(self, each.seen)):
             warn(text)
-        return records
+        return found
 
     def _runs(
         self, data: Any, y: Any, *, samples: int | None = None, seed: int = 0, **columns: Any
@@ -430,8 +466,10 @@ class Estimator(
         return session
 
     def _simulate_record(self, record: Record, samples: int | None, seed: int) -> Prediction:
-        cautions = cautions_about(self, record)
-        scaled = self.scaler_.scale(record)
+        steps = self.preprocessing_
+        record, seen = prepared_for_run(self, record)
+        cautions = cautions_about(self, seen)
+        scaled = self.scaler_.scale(seen)
         y_start = (
             scaled.y[: self.warmup] if record.output_dim else np.zeros((0, len(self.output_names_)))
         )
@@ -441,10 +479,15 @@ class Estimator(
             distance = self._distance(run, u)
             run = run if distance is None else self._widened(run, distance)
         run = run.at_all_rows(self.stride_, len(record)) if self.stride_ > 1 else run
+        if np.any(steps.lost_variance):
+            lost = steps.lost_variance / self.scaler_.y_std**2
+            run = run.with_std(np.sqrt(run.std**2 + lost))
         prediction = Prediction(
-            mean=self.scaler_.outputs(run.mean),
+            mean=steps.undone(self.scaler_.outputs(run.mean), record),
             std=self.scaler_.spreads(run.std),
-            samples=None if run.samples is None else self.scaler_.outputs(run.samples),
+            samples=None
+            if run.samples is None
+            else steps.undone(self.scaler_.outputs(run.samples), record),
             state_mean=run.state_mean,
             state_std=run.state_std,
             measured=record.y if record.output_dim else None,
@@ -455,7 +498,7 @@ class Estimator(
             output_names=self.output_names_,
             name=record.name,
             distance=self._distance_at_all_rows(distance, scaled.u),
-            inputs_outside=self.domain_.outside(record),
+            inputs_outside=self.domain_.outside(seen),
             stamps=record.stamps,
             library=record.library,
         )

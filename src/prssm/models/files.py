@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from prssm.data.domain import Domain
+from prssm.data.preprocessing.pipeline import Preprocessing
 from prssm.data.record import LONGEST_STEP
 from prssm.data.scaling import Scaler
 from prssm.foundation import storage
@@ -45,6 +46,7 @@ def save_model(model: Estimator, path: str | os.PathLike[str]) -> Path:
         "dt": model.dt_,
         "stride": model.stride_,
         "domain": model.domain_.to_dict(),
+        "preprocessing": model.preprocessing_.to_list(),
         "learnt": values,
     }
     parts = {"scaler": model.scaler_.to_arrays(), "learnt": arrays}
@@ -85,6 +87,9 @@ def _restored(
     model.stride_ = header.get("stride", 1)
     model.domain_ = _domain(
         header.get("domain") or {}, len(model.input_names_), len(model.output_names_)
+    )
+    model.preprocessing_ = Preprocessing.from_list(
+        header.get("preprocessing") or [], model.input_names_, model.output_names_
     )
     check_numbers(arrays, but="learnt.training.")
     scaler = _under("scaler.", arrays)

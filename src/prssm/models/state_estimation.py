@@ -11,6 +11,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from prssm.data.coerce import is_collection
+from prssm.data.preprocessing.pipeline import Prepared, Preprocessing
 from prssm.data.record import Record
 from prssm.data.resample import at_all_rows, thinned_inputs
 from prssm.data.scaling import Scaler
@@ -19,6 +20,7 @@ from prssm.inference.filtering import Filtered, ahead, filter_rows, rule_of
 from prssm.inference.mixing import mixed
 from prssm.inference.observer import Names, Observer
 from prssm.inference.smoother import smooth
+from prssm.inference.spaces.noisier import Noisier
 from prssm.inference.state_space import Belief, StateSpace, windows
 from prssm.prediction.estimate import Estimate
 from prssm.prediction.prediction import Prediction
@@ -35,6 +37,7 @@ class StateEstimation:
     output_names_: tuple[str, ...]
     dt_: float | None
     stride_: int
+    preprocessing_: Preprocessing
 
     @abstractmethod
     def _state_space(self) -> StateSpace:
@@ -44,7 +47,7 @@ class StateEstimation:
     def _check_fitted(self) -> None: ...
 
     @abstractmethod
-    def _coerced(self, data: Any, y: Any) -> list[Record]: ...
+    def _coerced(self, data: Any, y: Any) -> list[Prepared]: ...
 
     @abstractmethod
     def simulate(self, data: Any, y: Any = None) -> Any: ...
@@ -52,6 +55,7 @@ class StateEstimation:
     def observer(self) -> Observer:
         """A filter that takes in one sample after another, for a running system."""
         self._check_fitted()
+        self.preprocessing_.check_row_by_row("observer")
         names = Names(self.input_names_, self.output_names_, self.dt_, self.stride_)
         return Observer(self._state_space(), self.scaler_, names)
 
@@ -66,7 +70,7 @@ class StateEstimation:
 
         `method` is 'extended' or 'unscented'. Lists of experiments give lists, as in `simulate`.
         """
-        return self._each(data, y, lambda record: self._filtered(record, method))
+        return self._each(data, y, lambda log: self._filtered(log, method))
 
     @overload
     def smooth(self, data: Record, y: None = None, *, method: str = "extended") -> Estimate: ...
@@ -76,7 +80,7 @@ class StateEstimation:
 
     def smooth(self, data: Any, y: Any = None, *, method: str = "extended") -> Any:
         """State and outputs at every row, given the measurements of the whole recording."""
-        return self._each(data, y, lambda record: self._smoothed(record, method))
+        return self._each(data, y, lambda log: self._smoothed(log, method))
 
     def predict(
         self,
@@ -99,7 +103,7 @@ class StateEstimation:
         whole = isinstance(horizon, int | np.integer) and not isinstance(horizon, bool)
         if not whole or horizon < 1:
             raise OptionError(f"horizon: expected a number of rows of at least 1, got {horizon!r}")
-        return self._each(data, y, lambda record: self._predicted(record, int(horizon), method))
+        return self._each(data, y, lambda log: self._predicted(log, int(horizon), method))
 
     def residuals(self, data: Any, y: Any = None, *, lags: int = LAGS) -> Residuals:
         """Errors one step ahead: are they white, and independent of past inputs?
@@ -109,8 +113,8 @@ class StateEstimation:
         self._check_fitted()
         parts = []
         inputs = []
-        for record in self._coerced(data, y):
-            found, steps, _ = self._run(record, "extended")
+        for log in self._coerced(data, y):
+            found, steps, _ = self._run(log, "extended")
             weight = found.weight_before()
             variance = np.diagonal(found.seen.variance, axis1=-2, axis2=-1)
             mean, spread = mixed(weight, found.output, variance)
@@ -126,14 +130,15 @@ class StateEstimation:
 
     # ---- shared work ----
 
-    def _each(self, data: Any, y: Any, work: Callable[[Record], T]) -> T | list[T]:
+    def _each(self, data: Any, y: Any, work: Callable[[Prepared], T]) -> T | list[T]:
         self._check_fitted()
         with np.errstate(all="ignore"):  # a member that is lost shows in its weight
-            found = [work(record) for record in self._coerced(data, y)]
+            found = [work(log) for log in self._coerced(data, y)]
         return found if is_collection(data, y) else found[0]
 
-    def _run(self, record: Record, method: str) -> tuple[Filtered, Record, StateSpace]:
+    def _run(self, log: Prepared, method: str) -> tuple[Filtered, Record, StateSpace]:
         """The filter over a recording; its rows as steps of the model; the model."""
+        record = log.seen
         if not record.output_dim or np.isnan(record.y).all():
             raise DataError(f"{record.name}: expected measured outputs, got none")
         rule = rule_of(method)
@@ -143,7 +148,7 @@ class StateEstimation:
         y = scaled.y[::stride]
         beyond = np.full((len(u) - len(y), y.shape[1]), np.nan)
         steps = Record(u, np.concatenate([y, beyond]), name=record.name)
-        space = self._state_space()
+        space = self._noisy_space()
         with np.errstate(all="ignore"):
             found = filter_rows(space, steps.u, steps.y, rule)
         if not np.isfinite(found.evidence).all():
@@ -154,8 +159,15 @@ class StateEstimation:
             )
         return found, steps, space
 
-    def _filtered(self, record: Record, method: str) -> Estimate:
-        found, steps, space = self._run(record, method)
+    def _noisy_space(self) -> StateSpace:
+        """The model as the filters see it; what a low-pass took from outputs is noise of them."""
+        lost = self.preprocessing_.lost_variance
+        space = self._state_space()
+        return Noisier(space, lost / self.scaler_.y_std**2) if np.any(lost) else space
+
+    def _filtered(self, log: Prepared, method: str) -> Estimate:
+        record = log.measured
+        found, steps, space = self._run(log, method)
         weight = np.exp(found.log_weight)
         now = self._outputs(space, found.filtered, steps.u, weight=weight, method=method)
         ahead_weight = found.weight_before()
@@ -179,8 +191,9 @@ class StateEstimation:
             known=~np.isnan(steps.y),
         )
 
-    def _smoothed(self, record: Record, method: str) -> Estimate:
-        found, steps, space = self._run(record, method)
+    def _smoothed(self, log: Prepared, method: str) -> Estimate:
+        record = log.measured
+        found, steps, space = self._run(log, method)
         belief = smooth(space, found, steps.u, rule_of(method))
         weight = np.broadcast_to(np.exp(found.log_weight[:, -1:]), found.log_weight.shape)
         slow = self._outputs(space, belief, steps.u, weight=weight, method=method)
@@ -222,7 +235,7 @@ class StateEstimation:
             density = evidence - known @ np.log(scaler.y_std)
             rows = _at_steps(density[:, None], self.stride_, len(record), empty=0.0)[:, 0]
         return Estimate(
-            mean=scaler.outputs(mean),
+            mean=self.preprocessing_.undone(scaler.outputs(mean), record),
             std=scaler.spreads(std),
             state_mean=state[0],
             state_std=state[1],
@@ -240,11 +253,12 @@ class StateEstimation:
             row_log_likelihood=rows,
         )
 
-    def _predicted(self, record: Record, horizon: int, method: str) -> Prediction:
-        found, steps, space = self._run(record, method)
+    def _predicted(self, log: Prepared, horizon: int, method: str) -> Prediction:
+        record = log.measured
+        found, steps, space = self._run(log, method)
         mean, std = self._ahead(found, steps, space, rows=len(record), horizon=horizon)
         return Prediction(
-            mean=self.scaler_.outputs(mean),
+            mean=self.preprocessing_.undone(self.scaler_.outputs(mean), record),
             std=self.scaler_.spreads(std),
             measured=record.y,
             inputs=record.u,

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from prssm.data.preprocessing.cutting import Split
+from prssm.data.preprocessing.pipeline import Preprocessing
 from prssm.data.record import Record
 from prssm.evaluation.tasks import many
 from prssm.evaluation.tasks.settings import FitSettings
 from prssm.evaluation.tasks.sources import load_data
+from prssm.foundation.errors import OptionError
 from prssm.models.estimator import Estimator
 from prssm.models.registry import method
 from prssm.training.checkpoint import Checkpoint
@@ -56,6 +59,7 @@ def fit(
     """
     begun = time.monotonic()
     model = build(settings, note)
+    steps = checked_steps(settings)
     many.join(settings.processes)
     phase(f"reading {settings.data.title}")
     loaded = load_data(settings.data)
@@ -72,13 +76,25 @@ def fit(
         devices=settings.devices,
         budget=settings.budget,
         found=lambda better: _save_so_far(better, settings.out, begun=begun, note=note),
+        preprocess=settings.preprocess,
     )
     many.part(settings.processes)
     if leads:
         phase(f"saving {settings.out}")
         model.save(settings.out)
         checkpoint.unlink(missing_ok=True)
-    return Fitted(model, loaded.train, loaded.test, leads)
+    test = loaded.test or steps.held_out(loaded.train)
+    return Fitted(model, steps.training(loaded.train), test, leads)
+
+
+def checked_steps(settings: FitSettings) -> Preprocessing:
+    """The steps of preprocessing; wrong words are said before any data are read."""
+    steps = Preprocessing.of(settings.preprocess)
+    held_back = [str(step) for step in steps.training_steps if isinstance(step, Split)]
+    for word, given in (("--test", settings.data.test), ("--split", settings.data.split)):
+        if held_back and given is not None:
+            raise OptionError(f"{word} and --preprocess {held_back[0]}: give one of them, not both")
+    return steps
 
 
 def _save_so_far(model: Estimator, out: Path, *, begun: float, note: Note) -> None:

@@ -114,6 +114,7 @@ class FitSettings:
     devices: int | str | None = None
     processes: ProcessSettings = ProcessSettings()
     budget: float | None = None  # seconds that the fit should take at most
+    preprocess: tuple[str, ...] = ()  # steps such as detrend=linear, in their order
 
     @property
     def checkpoint_file(self) -> Path:

@@ -113,6 +113,7 @@ def _starts(functions: JaxModel, model: Estimator, data: Any) -> Starts:
         cut_u = []
         cut_y = []
         for record in records_for(model, data, None):
+            record = model.preprocessing_.prepare(record).seen
             scaled = model.scaler_.scale(record)
             filled = scaled.outputs_filled()
             for begin in range(0, len(record) - window + 1, window):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from prssm.foundation.errors import OptionError
 
 if TYPE_CHECKING:
+    from prssm.data.preprocessing.pipeline import Preprocessing
     from prssm.models.functions.jax_model import JaxModel
     from prssm.models.functions.linearise import Linearised
     from prssm.models.functions.plausible import Plausible
@@ -22,6 +23,7 @@ class InJax:
     """What a user calls: `as_jax`, `linearise`, `static_curve`, `steady_state`."""
 
     name: ClassVar[str]
+    preprocessing_: Preprocessing
 
     def as_jax(self, *, samples: int = 0, seed: int = 0) -> JaxModel:
         """The fitted model as pure functions `start`, `step`, `simulate` for jit, vmap and grad.
@@ -30,6 +32,7 @@ class InJax:
         alone, by one run without noise of each member of the mixture.
         """
         self._check_fitted()
+        self.preprocessing_.check_row_by_row("as_jax")
         if samples < 0 or samples == 1:
             raise OptionError(f"samples: expected 0 or at least 2 trajectories, got {samples}")
         return self._jax_model(samples, seed)
@@ -67,7 +70,8 @@ class InJax:
 
         if samples < 0:
             raise OptionError(f"samples: expected at least 0 systems, got {samples}")
-        functions = self.as_jax()
+        self._check_fitted()
+        functions = self._jax_model(0, 0)
         return functions, Plausible.of(functions, samples, seed)
 
     def _jax_model(self, samples: int, seed: int) -> JaxModel:

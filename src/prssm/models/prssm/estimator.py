@@ -256,6 +256,7 @@ class PRSSM(Estimator):
         alone: its state is smaller and a step faster, but it errs by more.
         """
         self._check_fitted()
+        self.preprocessing_.check_row_by_row("stepper")
         members = len(self.mixture_.models.log_output_std)
         if best or members == 1:
             return Stepper(self.mixture_, self.scaler_, self.stride_)

@@ -1,7 +1,7 @@
-"""What looks wrong in training data, one line each, with what to do about it.
+"""Values that look wrong: codes for missing ones, far ones, limits, frozen stretches, few levels.
 
-Each check takes a column and says nothing or one line. A new check is one more function in
-`_CHECKS`.
+Each check takes a column and gives nothing or a Note. A new check is one more function in
+`_CHECKS`. A fit says these lines too, so they must be certain.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from prssm.data.advice.note import Note
 from prssm.data.record import Record
 
 # numbers that programs write for "no value"
@@ -34,7 +35,12 @@ class Column(NamedTuple):
 
 
 def oddities(records: Sequence[Record]) -> list[str]:
-    """Lines about codes for missing values, outliers, limits, frozen stretches, coarse sensors."""
+    """What a fit says of its data, one line each."""
+    return [str(note) for note in value_notes(records)]
+
+
+def value_notes(records: Sequence[Record]) -> list[Note]:
+    """Notes about codes for missing values, outliers, limits, frozen stretches, coarse sensors."""
     u = np.concatenate([record.u for record in records])
     y = np.concatenate([record.y for record in records])
     moves = np.append(True, np.any(np.diff(u, axis=0) != 0.0, axis=1))
@@ -44,10 +50,10 @@ def oddities(records: Sequence[Record]) -> list[str]:
         *(Column("output", n, y[:, i], moves) for i, n in enumerate(first.output_names)),
     ]
     found = [check(column) for column in columns for check in _CHECKS]
-    return [line for line in found if line is not None]
+    return [note for note in found if note is not None]
 
 
-def _codes(column: Column) -> str | None:
+def _codes(column: Column) -> Note | None:
     """A value such as -9999 that lies far from all others."""
     known = column.values[np.isfinite(column.values)]
     for code in CODES:
@@ -58,14 +64,17 @@ def _codes(column: Column) -> str | None:
         low, high = rest.min(), rest.max()
         away = max(low - code, code - high)
         if away > _FAR * max(high - low, 1e-300):
-            return (
+            return Note(
+                "codes",
+                column.name,
                 f"{column.label} is {code:g} in {here.sum()} rows, far from the rest ({low:.4g} to "
-                f"{high:.4g}): if that means missing, empty those cells"
+                f"{high:.4g})",
+                "if that means missing, empty those cells",
             )
     return None
 
 
-def _outliers(column: Column) -> str | None:
+def _outliers(column: Column) -> Note | None:
     """A few values far from all others."""
     known = column.values[np.isfinite(column.values)]
     if len(known) < _SEVERAL or _codes(column) is not None:
@@ -77,13 +86,17 @@ def _outliers(column: Column) -> str | None:
         return None
     worst = known[away][np.argmax(np.abs(known[away] - 0.5 * (low + high)))]
     advice = "empty those cells" if column.word == "output" else "correct them, or cut the rows out"
-    return (
+    return Note(
+        "far values",
+        column.name,
         f"{column.label} has {away.sum()} values far from the rest, up to {worst:.4g} (99 % are "
-        f"{low:.4g} to {high:.4g}): if they are mistakes, {advice}"
+        f"{low:.4g} to {high:.4g})",
+        f"if they are mistakes, {advice}",
+        step="outliers" if column.word == "output" else "outliers=fill",
     )
 
 
-def _limits(column: Column) -> str | None:
+def _limits(column: Column) -> Note | None:
     """A measured output that stays at its highest or lowest value."""
     if column.word != "output":
         return None  # an input may well be held at a limit
@@ -93,14 +106,16 @@ def _limits(column: Column) -> str | None:
     for word, value in (("highest", known.max()), ("lowest", known.min())):
         share = float(np.mean(known == value))
         if share >= _AT_LIMIT:
-            return (
-                f"{column.label} is at its {word} value {value:.4g} in {share:.0%} of the rows: if "
-                "the sensor cannot show more, empty those cells"
+            return Note(
+                "clipping",
+                column.name,
+                f"{column.label} is at its {word} value {value:.4g} in {share:.0%} of the rows",
+                "if the sensor cannot show more, empty those cells",
             )
     return None
 
 
-def _frozen(column: Column) -> str | None:
+def _frozen(column: Column) -> Note | None:
     """An output that does not change at all for many rows, while an input does."""
     if column.word != "output" or len(np.unique(column.values[:2000])) < _SEVERAL:
         return None
@@ -108,14 +123,18 @@ def _frozen(column: Column) -> str | None:
     edges = np.flatnonzero(np.diff(np.concatenate([[0], still.astype(np.int8), [0]])))
     for begin, end in zip(edges[::2], edges[1::2], strict=True):
         if end - begin >= _FROZEN and column.moves[begin:end].sum() > 2:
-            return (
+            return Note(
+                "frozen",
+                column.name,
                 f"{column.label} does not change for {end - begin} rows from row {begin} on, "
-                "while an input does: if the sensor was stuck, empty those cells"
+                "while an input does",
+                "if the sensor was stuck, empty those cells",
+                rows=((int(begin), int(end)),),
             )
     return None
 
 
-def _coarse(column: Column) -> str | None:
+def _coarse(column: Column) -> Note | None:
     """An output with a few levels only."""
     if column.word != "output":
         return None
@@ -124,13 +143,15 @@ def _coarse(column: Column) -> str | None:
     if len(known) < 4 * _FEW_LEVELS or not 2 < len(levels) <= _FEW_LEVELS:
         return None
     step = float(np.diff(levels).min())
-    return (
-        f"{column.label} has {len(levels)} levels only, {step:.4g} apart: the band cannot be "
-        "narrower than that; record it with more digits if you can"
+    return Note(
+        "quantisation",
+        column.name,
+        f"{column.label} has {len(levels)} levels only, {step:.4g} apart",
+        "the band cannot be narrower than that; record it with more digits if you can",
     )
 
 
-_CHECKS: tuple[Callable[[Column], str | None], ...] = (
+_CHECKS: tuple[Callable[[Column], Note | None], ...] = (
     _codes,
     _outliers,
     _limits,

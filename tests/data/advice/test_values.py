@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import prssm
-from prssm.data.oddities import oddities
+from prssm.data.advice.values import oddities
 from prssm.data.record import Record
 
 

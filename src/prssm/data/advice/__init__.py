@@ -1,0 +1,1 @@
+"""What looks wrong in recordings, or could be better, before anything is fitted."""
