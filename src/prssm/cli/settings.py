@@ -55,6 +55,14 @@ class FitWords(DataWords):
         str | None, Parameter(help="Where the model goes.", show_default=str(FitSettings.out))
     ] = None
     report: Annotated[str | None, Parameter(help="Also write a report, one HTML page.")] = None
+    static: Annotated[
+        bool | None,
+        Parameter(
+            negative="",
+            help="With --report: pictures alone, which no reader can zoom in.",
+            show_default=False,
+        ),
+    ] = None
     checkpoint: Annotated[
         str | None,
         Parameter(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,17 @@ from prssm.data.clock.repair import Rows, mended
 from prssm.data.clock.rules import TimeRules
 from prssm.data.clock.stamps import Stamps
 from prssm.foundation.errors import DataError
+from prssm.foundation.show.cards import Cell, card, grid, shown_in_notebooks
+from prssm.foundation.show.pictures import data_address, new_figure, own_figure
+from prssm.foundation.show.thinning import extreme_rows
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_SHOWN = 6  # columns of a picture in a notebook
+_DRAWN_ROWS = 1500  # of each
+_COLOURS = {"output": "#1f4e79", "input": "#5d666e"}
 LONGEST_STEP = 1e100  # seconds
 TIME_TOLERANCE = 0.01  # two sampling times that differ by less than this fraction are the same
 
@@ -143,6 +153,54 @@ class Record:
             f"{', '.join(self.input_names) or 'none'}, "
             f"outputs: {', '.join(self.output_names) or 'none'})"
         )
+
+    @shown_in_notebooks
+    def _repr_html_(self) -> str:
+        columns = self._named_columns()
+        rows: list[list[Cell]] = []
+        for word, name, values in columns:
+            known = values[np.isfinite(values)]
+            ends = [float(known.min()), float(known.max())] if len(known) else [None, None]
+            rows.append([name, word, self.units.get(name, ""), *ends, len(values) - len(known)])
+        step = f", every {self.dt:.6g} s" if self.dt else ""
+        figure = own_figure(8, 1.0 * min(len(columns), _SHOWN) + 0.6)
+        self._draw(figure, columns[:_SHOWN], rows=_DRAWN_ROWS)
+        return card(
+            f"Record: {self.name}",
+            [("rows", f"{len(self)}{step}")],
+            table=grid(["column", "is", "unit", "lowest", "highest", "missing"], rows),
+            picture=data_address(figure),
+            alternative="columns over time",
+        )
+
+    def plot(self) -> "list[Axes]":
+        """Every output and input over time in a new figure; gives its axes, one a column."""
+        columns = self._named_columns()
+        return self._draw(new_figure(9, 1.3 * len(columns) + 0.7), columns)
+
+    def _named_columns(self) -> list[tuple[str, str, np.ndarray]]:
+        """Outputs, then inputs: what it is, its name, its values."""
+        return [
+            *(("output", name, self.y[:, i]) for i, name in enumerate(self.output_names)),
+            *(("input", name, self.u[:, i]) for i, name in enumerate(self.input_names)),
+        ]
+
+    def _draw(
+        self,
+        figure: "Figure",
+        columns: list[tuple[str, str, np.ndarray]],
+        rows: int | None = None,
+    ) -> "list[Axes]":
+        """A panel for each column, below each other; at most `rows` rows, with all extremes."""
+        axes = figure.subplots(len(columns), 1, sharex=True, squeeze=False)[:, 0]
+        time = np.arange(len(self)) * (self.dt or 1.0)
+        for ax, (word, name, values) in zip(axes, columns, strict=True):
+            kept = slice(None) if rows is None else extreme_rows([values], rows)
+            ax.plot(time[kept], values[kept], lw=1.0, color=_COLOURS[word])
+            ax.set_ylabel(name, parse_math=False)
+            ax.margins(x=0)
+        axes[-1].set_xlabel("time [s]" if self.dt else "sample")
+        return list(axes)
 
     def renamed(self, name: str) -> "Record":
         """The same record under another name."""

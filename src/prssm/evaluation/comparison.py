@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from prssm.data.record import Record
 from prssm.foundation.errors import DataError, PrssmError
+from prssm.foundation.show.cards import card, grid, shown_in_notebooks
 from prssm.models.estimator import Estimator
 from prssm.models.registry import method
 from prssm.prediction.metrics import evaluate, evaluate_each
@@ -48,6 +49,13 @@ class Comparison:
     runs: list[Run]
     baselines: list[ScoreRow]
     rows: list[ScoreRow]
+
+    @shown_in_notebooks
+    def _repr_html_(self) -> str:
+        keys = ("rmse", "fit_percent", "log_likelihood_scaled", "coverage_95")
+        rows = [[row.label, *map(row.scores.get, keys), row.note] for row in self.rows]
+        table = grid(["model", *keys, "note"], rows)
+        return card(f"Free runs on {self.runs[0].label}", table=table)
 
 
 def compare(model: Estimator, train: list[Record], test: list[Record]) -> Comparison:

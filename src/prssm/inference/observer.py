@@ -26,6 +26,7 @@ from prssm.data.scaling import Scaler
 from prssm.foundation import storage
 from prssm.foundation.errors import DataError, ModelFileError, OptionError
 from prssm.foundation.fingerprint import fingerprint
+from prssm.foundation.show.cards import Cell, card, grid, shown_in_notebooks
 from prssm.inference.filtering import rows_from
 from prssm.inference.forecast import drawn, moments
 from prssm.inference.gaussian import extended
@@ -113,6 +114,20 @@ class Observer:
             expected_variance=np.full((space.members, outputs, outputs), np.nan),
             expected_weight=np.full(space.members, 1.0 / space.members),
         )
+
+    @shown_in_notebooks
+    def _repr_html_(self) -> str:
+        now = self.output
+        rows: list[list[Cell]] = [
+            [name, float(mean), float(std)]
+            for name, mean, std in zip(self._names.outputs, now.mean, now.std, strict=True)
+        ]
+        facts = [
+            ("rows", f"{self._memory.rows} taken in"),
+            ("inputs", ", ".join(self._names.inputs) or "none"),
+            ("log-likelihood", f"{self._memory.log_likelihood:.4g}"),
+        ]
+        return card("Observer", facts, table=grid(["output", "mean", "std"], rows))
 
     # ---- samples ----
 

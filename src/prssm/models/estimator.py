@@ -29,6 +29,7 @@ from prssm.data.stream.stream import Stream
 from prssm.foundation.errors import OptionError, did_you_mean, warn
 from prssm.foundation.options import Options
 from prssm.foundation.precision import double_precision
+from prssm.foundation.show.cards import card, shown_in_notebooks
 from prssm.models.checks import (
     cautions_about,
     prepared_for_run,
@@ -193,6 +194,20 @@ class Estimator(
             if getattr(self.config, n) != getattr(base, n)
         ]
         return f"{type(self).__name__}({', '.join([f'preset={self.preset!r}', *changed])})"
+
+    @shown_in_notebooks
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "scaler_"):
+            return card(repr(self), [("state", "not fitted yet: call fit(data)")])
+        facts = [
+            ("inputs", ", ".join(self.input_names_) or "none"),
+            ("outputs", ", ".join(self.output_names_)),
+            ("sampling time", f"{self.dt_:.6g} s" if self.dt_ else "not given"),
+            ("needs", f"the first {self.warmup} rows of a recording to find its state"),
+        ]
+        if self.training_ is not None:
+            facts.append(("training", self.training_.summary()))
+        return card(repr(self), [*facts, *((a.lower(), b) for a, b in self.findings())])
 
     # ---- what a method provides ----
 

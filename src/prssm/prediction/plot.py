@@ -1,13 +1,13 @@
-"""One picture of one simulated output.
-
-It works on the Figure object, so no global pyplot state is touched.
-"""
+"""Pictures of a simulated run: one output, or the first few in a notebook."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
+import numpy as np
+
+from prssm.foundation.show.pictures import data_address, new_figure, own_figure
+from prssm.foundation.show.thinning import extreme_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,23 +17,30 @@ if TYPE_CHECKING:
 MEASURED = "#1f4e79"
 PREDICTED = "#d1581c"
 OUTSIDE = "#a3231c"
+_SHOWN = 3  # outputs of a picture in a notebook
+_ROWS = 1500  # drawn rows of each
 
 
-def plot_output(prediction: Prediction, output: int = 0, ax: Axes | None = None) -> Axes:
-    """Measured values, mean and two-sigma band.
+def plot_output(
+    prediction: Prediction, output: int = 0, ax: Axes | None = None, *, rows: int | None = None
+) -> Axes:
+    """Measured values, mean and two-sigma band, in a new figure unless axes are given.
 
     The rows that the model has seen are shaded, those outside of its training data are marked.
+    `rows` are the most to draw: those with the highest and lowest values stay.
     """
-    ax = Figure(figsize=(9, 3), layout="constrained").subplots() if ax is None else ax
+    ax = new_figure(9, 3).subplots() if ax is None else ax
     time = prediction.time
     mean = prediction.mean[:, output]
-    std = prediction.std[:, output]
-    if prediction.measured is not None:
-        ax.plot(time, prediction.measured[:, output], color=MEASURED, lw=1.1, label="measured")
-    ax.plot(time, mean, color=PREDICTED, lw=1.2, label=prediction.label)
-    ax.fill_between(
-        time, mean - 2 * std, mean + 2 * std, color=PREDICTED, alpha=0.22, lw=0, label="± 2 std"
-    )
+    reach = 2 * prediction.std[:, output]
+    measured = None if prediction.measured is None else prediction.measured[:, output]
+    columns = [mean - reach, mean + reach] + ([] if measured is None else [measured])
+    kept = np.arange(len(mean)) if rows is None else extreme_rows(columns, rows)
+    low, high = (column[kept] for column in columns[:2])
+    if measured is not None:
+        ax.plot(time[kept], measured[kept], color=MEASURED, lw=1.1, label="measured")
+    ax.plot(time[kept], mean[kept], color=PREDICTED, lw=1.2, label=prediction.label)
+    ax.fill_between(time[kept], low, high, color=PREDICTED, alpha=0.22, lw=0, label="± 2 std")
     if prediction.warmup:
         ax.axvspan(
             time[0],
@@ -48,6 +55,25 @@ def plot_output(prediction: Prediction, output: int = 0, ax: Axes | None = None)
     ax.set_xlabel("time [s]" if prediction.dt else "sample")
     ax.margins(x=0)
     return ax
+
+
+def picture(prediction: Prediction) -> str:
+    """The first outputs as the address of an image, for a notebook."""
+    count = min(prediction.mean.shape[1], _SHOWN)
+    figure = own_figure(8, 1.7 * count + 0.6)
+    axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
+    for output, ax in enumerate(axes):
+        plot_output(prediction, output, ax, rows=_ROWS)
+        ax.yaxis.label.set_parse_math(False)
+        ax.label_outer()
+    handles, words = axes[0].get_legend_handles_labels()
+    place = "outside upper left"
+    legend = figure.legend(
+        handles, words, loc=place, ncols=len(words), frameon=False, fontsize="small"
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    return data_address(figure)
 
 
 def _mark_outside(prediction: Prediction, ax: Axes) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from prssm.data.clock.stamps import Stamps
 from prssm.foundation.errors import OptionError
+from prssm.foundation.show.cards import Cell, card, grid, shown_in_notebooks
 from prssm.prediction.gaussian import half_width
 
 if TYPE_CHECKING:
@@ -118,8 +119,43 @@ class Prediction:
             f"{', '.join(self.output_names)}, {self.warmup} rows seen{drawn}{told})"
         )
 
+    @shown_in_notebooks
+    def _repr_html_(self) -> str:
+        from prssm.prediction.plot import picture
+
+        step = f", every {self.dt:.6g} s" if self.dt else ""
+        facts = [("rows", f"{len(self)}{step}, of which {self.warmup} were seen")]
+        if self.samples is not None:
+            facts.append(("samples", str(len(self.samples))))
+        return card(
+            f"{self.label}: {self.name}",
+            facts,
+            cautions=self.cautions,
+            table=self._scores(),
+            picture=picture(self),
+            alternative="outputs over time with their band",
+        )
+
+    def _scores(self) -> str:
+        """A small table of how good the run is; empty where nothing was measured."""
+        from prssm.prediction.metrics import evaluate_each
+
+        if self.measured is None:
+            return ""
+        with np.errstate(all="ignore"):  # a run may be lost
+            each = evaluate_each([self], np.ones(self.mean.shape[1]))
+        shown = ("rmse", "fit_percent", "coverage_95")
+        rows: list[list[Cell]] = [
+            [name, *(scores[key] for key in shown)] for name, scores in each.items()
+        ]
+        return grid(["output", "RMSE", "fit %", "share in the 95 % band"], rows) if rows else ""
+
     def plot(self, output: int = 0, ax: Axes | None = None) -> Axes:
-        """Measured output, predicted mean and two-sigma band of one output, with a legend."""
+        """Measured output, predicted mean and two-sigma band of one output, with a legend.
+
+        Draws into `ax`, or into a new figure: `ax.figure` is it, and `plt.show()` shows it where
+        the program has imported pyplot.
+        """
         from prssm.prediction.plot import plot_output
 
         drawn = plot_output(self, output, ax)

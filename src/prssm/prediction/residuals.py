@@ -11,6 +11,7 @@ from typing import Self
 import numpy as np
 
 from prssm.foundation.errors import DataError, OptionError
+from prssm.foundation.show.cards import card, grid, shown_in_notebooks
 from prssm.prediction.gaussian import half_width
 
 LAGS = 20
@@ -76,6 +77,17 @@ class Residuals:
             output_names=output_names,
             input_names=input_names,
         )
+
+    @shown_in_notebooks
+    def _repr_html_(self) -> str:
+        header = ["output", "p that it is white", "largest autocorrelation"]
+        header += [f"p that it is independent of {name}" for name in self.input_names]
+        largest = np.abs(self.autocorrelation).max(axis=0)
+        rows = [
+            [name, float(self.whiteness[i]), float(largest[i]), *self.independence[i].tolist()]
+            for i, name in enumerate(self.output_names)
+        ]
+        return card("Residuals one step ahead", table=grid(header, rows))
 
     @property
     def bias(self) -> np.ndarray:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from prssm.evaluation.comparison import Run, ScoreRow
+from prssm.foundation.show.cards import card, grid, shown_in_notebooks
 
 Cell = str | float | int | None
 MISSING = "n/a"
@@ -43,6 +44,12 @@ class Table:
             if isinstance(value, int | float)
             else str(value)
         )
+
+    @shown_in_notebooks
+    def _repr_html_(self) -> str:
+        columns = range(len(self.header))
+        rows = [[self.text(i, j) for j in columns] for i in range(len(self.rows))]
+        return card(self.title, table=grid(self.header, rows))
 
     def numeric(self, column: int) -> bool:
         return any(isinstance(row[column], int | float) for row in self.rows)

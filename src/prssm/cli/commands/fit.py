@@ -65,6 +65,7 @@ def fit(
             comparison.runs,
             baselines=comparison.baselines,
             data=settings.data.title,
+            static=bool(said.words.static),
         )
         print(f"report: {report}")
 

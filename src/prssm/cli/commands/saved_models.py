@@ -9,6 +9,7 @@ from prssm.cli.columns import ReadingWords
 from prssm.cli.outputs import REPORT, SCORES, checked_name, write_json
 from prssm.evaluation.tasks.settings import ColumnSettings, ComparisonSettings
 
+_STATIC = "Pictures alone, which no reader can zoom in; the page is smaller."
 _DATA = "A file with inputs and outputs, or the name of a data set (its test part)."
 
 
@@ -17,6 +18,7 @@ def report(
     data: Annotated[str, Parameter(help=_DATA)],
     *,
     out: Annotated[Path, Parameter(help="Where the page goes.")] = Path("report.html"),
+    static: Annotated[bool, Parameter(negative="", help=_STATIC)] = False,
     columns: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
 ) -> None:
     """Write a report about a saved model on a recording that it has not seen, one HTML page."""
@@ -27,7 +29,7 @@ def report(
 
     found, run = run_saved(model, data, settings)
     title = f"{model.stem} on {Path(data).name}"
-    write_report(out, found, [run], title=title, data=data, held_out=True)
+    write_report(out, found, [run], title=title, data=data, held_out=True, static=static)
     print(f"report: {out}")
 
 
@@ -39,6 +41,7 @@ def compare(
         Path | None,
         Parameter(help="Also write a page about the first model with the others beside it."),
     ] = None,
+    static: Annotated[bool, Parameter(negative="", help=_STATIC)] = False,
     columns: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
 ) -> None:
     """Compare saved models by their free runs over the same recording."""
@@ -74,5 +77,6 @@ def compare(
             data=on,
             held_out=True,
             beside="Free simulation over the same rows by each model.",
+            static=static,
         )
         print(f"report: {report}")

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from prssm.foundation.errors import OptionError
+from prssm.foundation.errors import DataError, OptionError
 
 if TYPE_CHECKING:
     from prssm.data.preprocessing.pipeline import Preprocessing
     from prssm.models.functions.jax_model import JaxModel
     from prssm.models.functions.linearise import Linearised
     from prssm.models.functions.plausible import Plausible
+    from prssm.models.functions.slices import TransitionSlices
     from prssm.models.functions.steady import StaticCurve, SteadyState
+    from prssm.prediction.prediction import Prediction
 
 SYSTEMS = 64  # plausible systems behind a band, unless told
 
 
 class InJax:
-    """What a user calls: `as_jax`, `linearise`, `static_curve`, `steady_state`."""
+    """What a user calls: `as_jax`, `linearise`, `static_curve`, `steady_state`, slices."""
 
     name: ClassVar[str]
     preprocessing_: Preprocessing
@@ -64,6 +66,22 @@ class InJax:
         from prssm.models.functions.steady import steady_state
 
         return steady_state(*self._plausible(samples, seed), input=input, output=output)
+
+    def transition_slices(
+        self, run: Prediction, *, samples: int = SYSTEMS, seed: int = 0
+    ) -> TransitionSlices:
+        """The next states over one state or input at a time, through a point that a run visited."""
+        from prssm.models.functions.slices import transition_slices
+
+        functions, systems = self._plausible(samples, seed)
+        states = run.state_mean
+        inputs = run.inputs
+        if states is None or inputs is None or states.shape[1] != systems.shape[2]:
+            raise DataError(
+                f"transition_slices: expected a run of this model with its {systems.shape[2]} "
+                f"states and its inputs, got {run!r}"
+            )
+        return transition_slices(functions, systems, states, inputs)
 
     def _plausible(self, samples: int, seed: int) -> tuple[JaxModel, Plausible]:
         from prssm.models.functions.plausible import Plausible

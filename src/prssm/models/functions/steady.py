@@ -27,6 +27,13 @@ class StaticCurve:
     band: Band
     found: np.ndarray
 
+    def along(self, column: int, at: np.ndarray) -> np.ndarray:
+        """The rows in which this input alone differs from the input `at` (Du,), in its order."""
+        same = np.delete(self.inputs == at, column, axis=1).all(axis=1)
+        rows = np.flatnonzero(same)
+        _, first = np.unique(self.inputs[rows, column], return_index=True)
+        return rows[first]
+
 
 @dataclass(frozen=True, eq=False)
 class SteadyState:

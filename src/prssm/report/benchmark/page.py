@@ -56,7 +56,7 @@ def write_pages(folder: Path, benchmark: Benchmark, docs: Path | None = None) ->
 
     The Markdown page (with its figures) also goes to `docs`.
     """
-    from prssm.report.images import png
+    from prssm.foundation.show.pictures import png
 
     drawn = draw_all(benchmark)
     pictures = {f"{name}.png": png(figure) for name, figure in drawn.items()}

@@ -15,7 +15,8 @@ from prssm.evaluation.benchmark.plan import Experiment
 from prssm.evaluation.jobs.job_record import OK
 from prssm.evaluation.jobs.results import Results
 from prssm.prediction.plot import MEASURED, PREDICTED
-from prssm.report.fit.figures import QUIET, TEXT, WIDTH, finish, legend_above
+from prssm.report.colours import QUIET, TEXT
+from prssm.report.fit.figures import WIDTH, finish, legend_above
 
 START_STEPS = 60  # what the figure of the recognition model shows
 Arrays = Mapping[str, np.ndarray]

@@ -1,7 +1,4 @@
-"""How the fitted system behaves: step response, static curve and poles, with bands.
-
-`behaviour(model)` is the section of the page; None for methods that have no state to linearise.
-"""
+"""How the fitted system behaves, printed: responses, static curve, poles and slices, with bands."""
 
 from collections.abc import Sequence
 
@@ -9,51 +6,23 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from prssm.foundation.errors import DataError, OptionError
-from prssm.models.estimator import Estimator
 from prssm.models.functions.linearise import Linearised
-from prssm.models.functions.steady import StaticCurve, input_range
-from prssm.prediction.plot import PREDICTED
-from prssm.report.fit.figures import QUIET, TEXT, WIDTH, finish
-from prssm.report.images import Image, embed
+from prssm.models.functions.slices import TransitionSlices
+from prssm.models.functions.steady import StaticCurve
+from prssm.prediction.plot import MEASURED, PREDICTED
+from prssm.report.colours import QUIET, TEXT
+from prssm.report.fit.figures import WIDTH, finish
+from prssm.report.fit.findings import MOST
 
-Section = tuple[str, str, list[Image]]
-
-HEADING = "Step response, static curve and poles"
-MOST = 3  # inputs and outputs that make a readable figure
-SYSTEMS = 32  # plausible systems behind each band
-POINTS = 15  # of a static curve
-_NO_REST = (
+NO_REST = (
     "At the mean of the training inputs the model does not come to rest: it drifts, swings or runs "
     "away. It has no step response and no static curve there."
 )
 
 
-def behaviour(model: Estimator) -> Section | None:
-    """The section, at the equilibrium of the mean training input."""
-    if not model.input_names_:
-        return None
-    try:
-        near = model.linearise(samples=SYSTEMS)
-    except OptionError:  # a method without a state
-        return None
-    except DataError:
-        return HEADING, _NO_REST, []
-    functions = model.as_jax()
-    shown = range(min(MOST, len(model.input_names_)))
-    grid = np.concatenate([input_range(functions, column, POINTS) for column in shown])
-    curve = model.static_curve(grid, samples=SYSTEMS)
-    images = [
-        embed(step_figure(near), "step responses with band", "After a step of the input by one"),
-        embed(static_figure(near, curve), "static curves with band", "Outputs at rest"),
-        embed(pole_figure(near), "poles in the unit circle", narrow=True),
-    ]
-    return HEADING, _words(near), images
-
-
-def step_figure(near: Linearised) -> Figure:
-    """A panel for each output and input."""
-    response = near.step_response()
+def response_figure(near: Linearised, kind: str = "step") -> Figure:
+    """After a step or an impulse of an input by one: a panel for each output and input."""
+    response = near.step_response() if kind == "step" else near.impulse_response()
     figure, axes = _panels(near)
     for output, row in enumerate(axes):
         for column, ax in enumerate(row):
@@ -61,7 +30,7 @@ def step_figure(near: Linearised) -> Figure:
             parts = (part[:, output, column] for part in (band.middle, band.low, band.high))
             _draw(ax, response.time, *parts)
             ax.set_ylabel(near.output_names[output])
-            ax.set_title(f"step of {near.input_names[column]}", **_TITLE)
+            ax.set_title(f"{kind} of {near.input_names[column]}", **_TITLE)
     return _finished(figure, axes, ["time [s]" if near.dt else "step"] * axes.shape[1])
 
 
@@ -70,7 +39,7 @@ def static_figure(near: Linearised, curve: StaticCurve) -> Figure:
     figure, axes = _panels(near)
     for output, row in enumerate(axes):
         for column, ax in enumerate(row):
-            mine = slice(column * POINTS, (column + 1) * POINTS)
+            mine = curve.along(column, near.input)
             band = curve.band
             parts = (part[mine, output] for part in (band.middle, band.low, band.high))
             _draw(ax, curve.inputs[mine, column], *parts)
@@ -92,6 +61,29 @@ def pole_figure(near: Linearised) -> Figure:
     reach = 1.05 * min(max(1.0, float(np.abs(others).max(initial=0.0))), 2.0)
     ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
     return finish(figure, [ax])
+
+
+def slice_figure(found: TransitionSlices) -> Figure:
+    """Next states over the coordinates that move them most; marks are rows of the run."""
+    states, chosen = found.most_telling()
+    figure = Figure(figsize=(WIDTH, 1.9 * len(states) + 0.9), layout="constrained")
+    axes = figure.subplots(len(states), len(chosen), squeeze=False, sharex="col")
+    for row, state in zip(axes, states, strict=True):
+        for ax, coordinate in zip(row, chosen, strict=True):
+            band = found.band
+            parts = (part[coordinate, :, state] for part in (band.middle, band.low, band.high))
+            _draw(ax, found.grid[coordinate], *parts)
+            _rug(ax, found.rug()[:, coordinate])
+        row[0].set_ylabel(f"next state {state + 1}")
+    return _finished(figure, axes, [found.names[coordinate] for coordinate in chosen])
+
+
+def _rug(ax: Axes, at: np.ndarray) -> None:
+    """A short mark along the bottom for each value, as one line with gaps: small in a file."""
+    ends = np.repeat(at, 3)
+    heights = np.tile([0.0, 0.05, np.nan], len(at))
+    below = ax.get_xaxis_transform()
+    ax.plot(ends, heights, color=MEASURED, lw=0.8, transform=below, label="rows of the run")
 
 
 _TITLE = {"fontsize": 9, "color": TEXT, "parse_math": False}
@@ -118,7 +110,7 @@ def _draw(ax: Axes, at: np.ndarray, middle: np.ndarray, low: np.ndarray, high: n
     ax.margins(x=0)
 
 
-def _words(near: Linearised) -> str:
+def in_words(near: Linearised) -> str:
     inputs = ", ".join(_valued(near.input_names, near.input))
     outputs = ", ".join(_valued(near.output_names, near.output))
     slowest = float(np.abs(near.poles[0]))

@@ -8,9 +8,8 @@ from matplotlib.figure import Figure
 from prssm.evaluation.comparison import Run, ScoreRow
 from prssm.prediction.plot import MEASURED, PREDICTED
 from prssm.prediction.prediction import Prediction
-from prssm.report.fit.figures import MAX_PANELS, QUIET, finish, panels, time_label
-
-OTHERS = ("#5b8c5a", "#7d5ba6", "#a6705b", "#4a90a4")
+from prssm.report.colours import OTHERS, QUIET
+from prssm.report.fit.figures import MAX_PANELS, finish, panels, time_label
 
 
 def inputs(prediction: Prediction) -> Figure:

@@ -15,12 +15,12 @@ from prssm.evaluation.comparison import Run
 from prssm.prediction.plot import MEASURED, PREDICTED, plot_output
 from prssm.prediction.prediction import Prediction
 from prssm.prediction.residuals import Residuals
+from prssm.report.colours import GRID, QUIET, TEXT
 from prssm.report.fit.calibration import LEVELS, coverage_curve
+from prssm.report.limits import limits
 from prssm.training.log import DIVERGED, TrainingLog
 
 WIDTH = 9.0
-QUIET = "#9aa3ab"
-TEXT = "#3b4248"
 MAX_PANELS = 8  # more outputs or states than this make no readable figure
 
 
@@ -37,7 +37,7 @@ def finish(figure: Figure, axes: Sequence[Axes], legend: bool = True) -> Figure:
         ax.spines[["top", "right"]].set_visible(False)
         ax.spines[["left", "bottom"]].set_color(QUIET)
         ax.tick_params(colors=TEXT, labelsize=9, length=3)
-        ax.grid(True, color="#e3e6e9", lw=0.6)
+        ax.grid(True, color=GRID, lw=0.6)
         ax.set_axisbelow(True)
         for label in (ax.xaxis.label, ax.yaxis.label):
             label.set(size=10, color=TEXT, parse_math=False)
@@ -81,22 +81,10 @@ def free_run(prediction: Prediction, rows: int | None = None) -> Figure:
 
 
 def _limit(ax: Axes, lines: np.ndarray, centre: np.ndarray, reach: np.ndarray, most: float) -> None:
-    """Leaves room for the lines and for the band `centre` +- `reach`, within limits.
-
-    At most `most` times the lines' range on either side: a band that explodes must not flatten
-    everything else.
-    """
-    lines, lower, upper = (
-        values[np.isfinite(values)] for values in (lines, centre - reach, centre + reach)
-    )
-    if not len(lines) or not len(lower):
-        return
-    low = lines.min()
-    high = lines.max()
-    bottom = min(low, max(lower.min(), low - most * (high - low)))
-    top = max(high, min(upper.max(), high + most * (high - low)))
-    margin = 0.04 * (top - bottom) + 1e-12
-    ax.set_ylim(bottom - margin, top + margin)
+    """Leaves room for the lines and for the band `centre` +- `reach`, within limits."""
+    found = limits(lines, centre - reach, centre + reach, most=most)
+    if found is not None:
+        ax.set_ylim(*found)
 
 
 def residuals(prediction: Prediction) -> Figure:
@@ -230,17 +218,23 @@ def training_curve(log: TrainingLog) -> Figure:
     )
     ax.set(xlabel="iteration", ylabel=log.objective_name)
     ax.margins(x=0)
-    _skip_start(ax, log)
+    shown = settled_range(log)
+    if shown is not None:
+        ax.set_ylim(*shown)
     return finish(figure, [ax])
 
 
-def _skip_start(ax: Axes, log: TrainingLog) -> None:
-    """The first iterations are far below the rest; the axis shows what happens after them."""
+def settled_range(log: TrainingLog) -> tuple[float, float] | None:
+    """Limits of the objective's axis; the first iterations are far below all that matters."""
+    if not len(log.iteration):
+        return None
     settled = log.objective[:, log.iteration >= 0.1 * log.iteration[-1]]
     settled = settled[np.isfinite(settled)]
-    if len(settled) and np.ptp(settled) > 0:
-        low = np.percentile(settled, 2)
-        ax.set_ylim(low - 0.1 * (settled.max() - low), settled.max() + 0.08 * (settled.max() - low))
+    if not len(settled) or not np.ptp(settled) > 0:
+        return None
+    low = float(np.percentile(settled, 2))
+    high = float(settled.max())
+    return low - 0.1 * (high - low), high + 0.08 * (high - low)
 
 
 def time_label(prediction: Prediction) -> str:

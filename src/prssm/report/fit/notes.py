@@ -15,6 +15,7 @@ from prssm.training.log import TrainingLog
 NARROW = 0.80
 DOUBTFUL = 0.90
 WIDE = 0.995
+GAP = 2.5  # times the error on training data, from which we speak up
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def _about_gap(runs: Sequence[Run]) -> list[Note]:
         return []
     test = runs[0].scores.get("rmse", math.nan)
     train = runs[1].scores.get("rmse", math.nan)
-    if not test > 2.5 * train:
+    if not test > GAP * train:
         return []
     share = _outside(runs[0])
     if share > 0.0:

@@ -16,7 +16,8 @@ from prssm.evaluation.search.search import Found
 from prssm.evaluation.search.space import Dimension, Range
 from prssm.evaluation.search.trial import shown
 from prssm.prediction.plot import MEASURED, PREDICTED
-from prssm.report.fit.figures import QUIET, TEXT, WIDTH, finish
+from prssm.report.colours import QUIET, TEXT
+from prssm.report.fit.figures import WIDTH, finish
 from prssm.report.tables import METRICS
 
 COLUMNS = 3

@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 from prssm.evaluation.jobs.job_record import OK
 from prssm.evaluation.search.search import Found
 from prssm.foundation.atomic import replacing
+from prssm.foundation.show.pictures import png
 from prssm.report.html import render
-from prssm.report.images import embed, png
+from prssm.report.images import embed
 from prssm.report.origin import origin
 from prssm.report.search import tables
 from prssm.report.search.figures import draw_search

@@ -1,0 +1,1 @@
+"""How objects show themselves: pictures as text, and cards of HTML for a notebook."""
