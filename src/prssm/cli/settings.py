@@ -88,6 +88,9 @@ class FitWords(DataWords):
             help="A step before training, e.g. detrend=linear, lowpass=2Hz, outliers, cut=100:900; "
             "repeated, in this order. docs/data.md explains them; new data pass them, too.",
         ),
+    progress: Annotated[
+        str | None,
+        Parameter(help="Write what goes on to this file, a JSON line each, instead of a bar."),
     ] = None
     quiet: Annotated[
         bool | None, Parameter(negative="", help="No progress bar, no table.", show_default=False)

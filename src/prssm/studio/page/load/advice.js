@@ -1,0 +1,26 @@
+// What is odd about the chosen columns, in words of the library.
+import { get } from "../tools/api.js";
+import { card, fill, h } from "../tools/dom.js";
+
+export function adviceCard(shared) {
+  const body = h("div", {}, h("p", { className: "waiting" }, "Looking at the data …"));
+  let latest = 0;
+
+  async function show() {
+    latest += 1;
+    const mine = latest;
+    let lines;
+    try {
+      ({ lines } = await get(`/api/logs/${shared.log.id}/advice`));
+    } catch (error) {
+      lines = [{ kind: "bad", text: error.message }];
+    }
+    if (mine !== latest) return;
+    fill(body, lines.length
+      ? h("ul", { className: "lines" }, lines.map((line) => h("li", { className: line.kind }, line.text)))
+      : h("p", { className: "soft" }, "Nothing odd was found."));
+    body.dataset.ready = "true";
+  }
+
+  return { element: card("Advice on the data", body), show };
+}

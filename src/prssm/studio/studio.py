@@ -1,0 +1,55 @@
+"""The studio as one object: a project, its logs, models and jobs, and who listens.
+
+Endpoints get it handed in.
+"""
+
+from typing import Any
+
+from prssm.studio.events import Events
+from prssm.studio.jobs.judge import Judge
+from prssm.studio.jobs.queue import Jobs
+from prssm.studio.project.columns import Columns, ColumnsKept
+from prssm.studio.project.logs import Log, Logs
+from prssm.studio.project.models import Models
+from prssm.studio.project.selection import Selection
+from prssm.studio.settings import StudioSettings
+
+
+class Studio:
+    """All that the endpoints share; `start` begins to work on queued jobs, `close` ends it."""
+
+    def __init__(self, settings: StudioSettings) -> None:
+        self.settings = settings
+        self.folder = settings.project.resolve()
+        self.logs = Logs(self.folder)
+        self.models = Models(self.folder)
+        self.events = Events()
+        self.judge = Judge(self.folder, self.logs, self.models, self.tell)
+        self.jobs = Jobs(self.folder, settings.at_once, self.tell)
+        self._columns = ColumnsKept()
+        for word in settings.data:
+            self.logs.add_word(word)
+
+    def start(self) -> None:
+        """Queued jobs begin."""
+        self.jobs.start()
+
+    def tell(self, kind: str, **more: Any) -> None:
+        """Say to all open pages that something has changed; a new model is scored besides."""
+        if kind == "model":
+            self.judge.ask(self.jobs, more["job"], more["seconds"])
+        self.events.tell(kind, **more)
+
+    def columns(self, log: Log) -> Columns:
+        """The columns of a log."""
+        return self._columns.of(self.logs.path(log))
+
+    def selection(self, log: Log) -> Selection:
+        """What was chosen for a log, or the usual choice."""
+        return Selection.of(log.choice) if log.choice else Selection.usual(self.columns(log))
+
+    def close(self) -> None:
+        """The server stops: jobs that run save themselves."""
+        self.jobs.close()
+        self.judge.close()
+        self.events.close()
