@@ -5,14 +5,20 @@ Endpoints get it handed in.
 
 from typing import Any
 
+from prssm.models.functions.linearise import Linearised
 from prssm.studio.events import Events
 from prssm.studio.jobs.judge import Judge
 from prssm.studio.jobs.queue import Jobs
+from prssm.studio.kept import Kept
 from prssm.studio.project.columns import Columns, ColumnsKept
 from prssm.studio.project.logs import Log, Logs
 from prssm.studio.project.models import Models
+from prssm.studio.project.runs import Runs
 from prssm.studio.project.selection import Selection
 from prssm.studio.settings import StudioSettings
+
+SYSTEMS = 32  # plausible systems behind each band
+_KEPT = 12  # linearised models that stay in memory
 
 
 class Studio:
@@ -26,7 +32,9 @@ class Studio:
         self.events = Events()
         self.judge = Judge(self.folder, self.logs, self.models, self.tell)
         self.jobs = Jobs(self.folder, settings.at_once, self.tell)
+        self.runs = Runs(self.logs, self.models)
         self._columns = ColumnsKept()
+        self._linearised: Kept[Linearised] = Kept(_KEPT)
         for word in settings.data:
             self.logs.add_word(word)
 
@@ -47,6 +55,11 @@ class Studio:
     def selection(self, log: Log) -> Selection:
         """What was chosen for a log, or the usual choice."""
         return Selection.of(log.choice) if log.choice else Selection.usual(self.columns(log))
+
+    def linearised(self, id_: str) -> Linearised:
+        """A model near the mean of its training inputs, with plausible systems around it."""
+        key = (id_, self.models.version(id_))
+        return self._linearised.get(key, lambda: self.models.one(id_).linearise(samples=SYSTEMS))
 
     def close(self) -> None:
         """The server stops: jobs that run save themselves."""

@@ -22,11 +22,13 @@ from prssm.prediction.prediction import Prediction
 from prssm.studio.jobs.job import Job
 from prssm.studio.jobs.queue import Jobs
 from prssm.studio.jobs.tasks import settings_of
+from prssm.studio.kept import Kept
 from prssm.studio.project.logs import Logs
 from prssm.studio.project.models import Models
 
 METRICS = ("rmse", "rmse_after_warmup", "fit_percent", "log_likelihood_scaled", "coverage_95")
 LINEAR = "linear"
+_KEPT = 4  # rows of different choices that stay in memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +55,7 @@ class Judge:
         self._models = models
         self._tell = tell
         self._asked: queue.Queue[tuple[Jobs, str, float] | None] = queue.Queue()
-        self._rows: dict[str, Rows] = {}
-        self._lock = threading.Lock()
+        self._rows: Kept[Rows] = Kept(_KEPT)
         self._thread = threading.Thread(target=self._work, daemon=True, name="judge")
         self._thread.start()
 
@@ -68,11 +69,9 @@ class Judge:
 
     def rows(self, job: Job) -> Rows:
         """The rows of a job, read once."""
-        key = repr(sorted(job.task.items(), key=lambda item: item[0]))
-        with self._lock:
-            if key not in self._rows:
-                self._rows[key] = self._read(job.task)
-            return self._rows[key]
+        return self._rows.get(
+            repr((job.task["log"], job.task["choice"])), lambda: self._read(job.task)
+        )
 
     def run(self, model: Estimator, rows: Rows) -> tuple[list[Prediction], dict[str, float]]:
         """The free runs over the scored rows, and their scores."""

@@ -1,7 +1,5 @@
 """The columns of a log, read once and kept while they are looked at."""
 
-import threading
-from collections import OrderedDict
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +7,7 @@ import numpy as np
 from prssm.data.io.columns import FileColumns
 from prssm.data.io.files import open_columns
 from prssm.data.overview import ColumnFacts, facts_of, time_column
+from prssm.studio.kept import Kept
 
 _KEPT = 4  # logs whose columns stay in memory
 
@@ -45,16 +44,9 @@ class ColumnsKept:
     """The columns of the logs that were looked at last."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, int], Columns] = OrderedDict()
-        self._lock = threading.Lock()
+        self._kept: Kept[Columns] = Kept(_KEPT)
 
     def of(self, path: Path) -> Columns:
         """The columns of a file, read again where it has changed."""
-        key = (str(path), path.stat().st_mtime_ns if path.exists() else 0)
-        with self._lock:
-            if key not in self._kept:
-                self._kept[key] = Columns(path)
-                while len(self._kept) > _KEPT:
-                    self._kept.popitem(last=False)
-            self._kept.move_to_end(key)
-            return self._kept[key]
+        version = path.stat().st_mtime_ns if path.exists() else 0
+        return self._kept.get((path, version), lambda: Columns(path))

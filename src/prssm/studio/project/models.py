@@ -1,7 +1,5 @@
 """The models of a project: every file in its folder `models`, loaded once and kept."""
 
-import threading
-from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +7,7 @@ from prssm.foundation.errors import PrssmError
 from prssm.models.estimator import Estimator
 from prssm.models.files import load
 from prssm.studio.answers import NotThere
+from prssm.studio.kept import Kept
 
 _KEPT = 12  # models that stay in memory
 
@@ -19,8 +18,7 @@ class Models:
     def __init__(self, project: Path) -> None:
         self._folder = project / "models"
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._kept: OrderedDict[tuple[str, int], Estimator] = OrderedDict()
-        self._lock = threading.Lock()
+        self._kept: Kept[Estimator] = Kept(_KEPT)
 
     def paths(self) -> dict[str, Path]:
         """All model files by id; an id is looked up here and never made into a path."""
@@ -36,14 +34,7 @@ class Models:
     def one(self, id_: str) -> Estimator:
         """The model, read again where its file has changed."""
         path = self.path(id_)
-        key = (id_, path.stat().st_mtime_ns)
-        with self._lock:
-            if key not in self._kept:
-                self._kept[key] = load(path)
-                while len(self._kept) > _KEPT:
-                    self._kept.popitem(last=False)
-            self._kept.move_to_end(key)
-            return self._kept[key]
+        return self._kept.get((id_, path.stat().st_mtime_ns), lambda: load(path))
 
     def version(self, id_: str) -> int:
         """A number that changes with the file."""
