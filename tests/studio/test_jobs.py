@@ -21,7 +21,9 @@ import pathlib, signal, sys, time
 what, out = sys.argv[1], pathlib.Path(sys.argv[2])
 signal.signal(signal.SIGTERM, lambda *_: (print("prssm: saved", file=sys.stderr), sys.exit(143)))
 out.parent.mkdir(exist_ok=True)
-out.write_text("a model")
+part = out.with_suffix(".part")
+part.write_text("a model")
+part.replace(out)
 if what == "dies":
     sys.exit("prssm: the log has no column 'x'")
 if what == "crashes":

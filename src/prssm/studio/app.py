@@ -15,12 +15,12 @@ from starlette.staticfiles import StaticFiles
 from prssm.foundation.errors import PrssmError
 from prssm.foundation.version import __version__
 from prssm.studio import answers
-from prssm.studio.api import compare, jobs, logs, what_if
+from prssm.studio.api import advice, compare, jobs, logs, take, what_if
 from prssm.studio.guard import Guard
 from prssm.studio.studio import Studio
 
 PAGE = Path(__file__).parent / "page"
-_ENDPOINTS = (logs, jobs, compare, what_if)
+_ENDPOINTS = (logs, advice, jobs, compare, what_if, take)
 
 
 def make_app(studio: Studio, *, token: str, port: int, names: Iterable[str] = ()) -> Starlette:

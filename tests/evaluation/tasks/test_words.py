@@ -11,6 +11,7 @@ from prssm.cli.settings import FitWords, fit_settings
 from prssm.evaluation.tasks.settings import DataSettings, FitSettings
 from prssm.evaluation.tasks.words import fit_script, fit_words
 
+READ = ("inputs", "outputs", "time", "gaps", "sort", "resample", "test", "dt", "split")
 SETTINGS = [
     FitSettings(data=DataSettings(data=("log.csv",))),
     FitSettings(
@@ -31,6 +32,10 @@ SETTINGS = [
         resume=True,
     ),
     FitSettings(data=DataSettings(data=("log.csv",), dt=0.1, split=0.7), preset="paper"),
+    FitSettings(
+        data=DataSettings(data=("log.csv",), rows="0:300,500:700", test_rows="700:1000"),
+        preprocess=("outliers", "detrend=linear"),
+    ),
 ]
 
 
@@ -53,9 +58,9 @@ def test_the_command_line_makes_the_same_settings(settings: FitSettings) -> None
     assert list(found.data.data) == [
         f"./{word}" if word.startswith("-") else word for word in settings.data.data
     ]
-    for name in ("inputs", "outputs", "time", "gaps", "sort", "resample", "test", "dt", "split"):
+    for name in (*READ, "rows", "test_rows"):
         assert getattr(found.data, name) == getattr(settings.data, name), name
-    for name in ("method", "preset", "budget", "out", "resume"):
+    for name in ("method", "preset", "budget", "out", "resume", "preprocess"):
         assert getattr(found, name) == getattr(settings, name), name
     assert dict(found.options) == dict(settings.options)
 

@@ -30,8 +30,8 @@ async def runs(request: Request) -> Response:
 
 
 def _runs(studio: Studio, asked: Asked) -> dict[str, Any]:
-    from prssm.report.interactive.runs import free_runs, inputs
     from prssm.studio.figures.items import item
+    from prssm.studio.figures.runs import runs_and_inputs
 
     found, lines = for_each(
         asked.models, lambda id_: studio.runs.run(id_, asked.stretch, asked.horizon)
@@ -43,10 +43,7 @@ def _runs(studio: Studio, asked: Asked) -> dict[str, Any]:
         for id_, run in found.items()
         for text in run.cautions
     ]
-    first = next(iter(found.values()))
-    figures = [item(free_runs(found))]
-    if first.inputs is not None and first.inputs.shape[1]:
-        figures.append(item(inputs(first)))
+    figures = [item(runs_and_inputs(found))]
     return {"figures": figures, "table": scores_table(studio, found), "lines": lines}
 
 

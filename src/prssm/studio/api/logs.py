@@ -8,10 +8,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from prssm.data.io.columns import FileWords
-from prssm.data.overview import overview
-from prssm.evaluation.tasks.settings import ColumnSettings
-from prssm.evaluation.tasks.sources import choice_of
 from prssm.foundation.errors import DataError
 from prssm.studio.answers import NotThere, answer, body_of
 from prssm.studio.project.columns import Columns
@@ -109,20 +105,6 @@ def _whole(request: Request, word: str) -> int:
         raise DataError(f"{word}: expected a row number, got {text!r}") from None
 
 
-def advice(request: Request) -> Response:
-    """What is odd about the chosen columns, one line each."""
-    studio = studio_of(request)
-    log = studio.logs.one(request.path_params["log"])
-    selection = studio.selection(log)
-    if not selection.outputs:
-        lines = ["Choose at least one output, and the inputs that move it."]
-        return answer({"lines": [{"kind": "", "text": line} for line in lines]})
-    selection.check(studio.columns(log))
-    settings = ColumnSettings(**selection.reading())
-    seen = overview(studio.logs.path(log), choice_of(settings), FileWords(settings.decimal))
-    return answer({"lines": [{"kind": "warning", "text": line} for line in seen.advice]})
-
-
 async def choose(request: Request) -> Response:
     """Keep what was chosen for a log."""
     studio = studio_of(request)
@@ -144,7 +126,6 @@ ROUTES = [
     Route("/api/logs/{log}", about, methods=["GET"]),
     Route("/api/logs/{log}", forget, methods=["DELETE"]),
     Route("/api/logs/{log}/choice", choose, methods=["PUT"]),
-    Route("/api/logs/{log}/advice", advice, methods=["GET"]),
     Route("/api/logs/{log}/picture", picture, methods=["GET"]),
     Route("/api/logs/{log}/rows", rows, methods=["GET"]),
 ]

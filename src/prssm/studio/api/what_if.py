@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from prssm.data.record import Record
 from prssm.foundation.errors import DataError, OptionError
+from prssm.models.estimator import Estimator
 from prssm.prediction.prediction import Prediction
 from prssm.studio.answers import answer, body_of
 from prssm.studio.api.asked import for_each, models_of, whole
@@ -24,17 +25,20 @@ _REACH = 2.0  # deviations of the training input that a pane shows around its me
 async def usual(request: Request) -> Response:
     """The inputs of a model, with the range that training has covered."""
     model = studio_of(request).models.one(request.path_params["model"])
-    scaler = model.scaler_
+    low, high = training_range(model)
     inputs = [
-        {
-            "name": name,
-            "mean": float(mean),
-            "low": float(mean - _REACH * std),
-            "high": float(mean + _REACH * std),
-        }
-        for name, mean, std in zip(model.input_names_, scaler.u_mean, scaler.u_std, strict=True)
+        {"name": name, "low": float(low[i]), "high": float(high[i])}
+        for i, name in enumerate(model.input_names_)
     ]
     return answer({"inputs": inputs, "dt": model.dt_})
+
+
+def training_range(model: Estimator) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest and the highest input of training; around its mean for an old model file."""
+    if model.domain_.input_range is not None:
+        return model.domain_.input_range[0], model.domain_.input_range[1]
+    reach = _REACH * model.scaler_.u_std
+    return model.scaler_.u_mean - reach, model.scaler_.u_mean + reach
 
 
 async def response(request: Request) -> Response:
@@ -44,8 +48,8 @@ async def response(request: Request) -> Response:
 
 
 def _response(studio: Studio, document: Mapping[str, Any]) -> dict[str, Any]:
-    from prssm.report.interactive.runs import free_runs, inputs
     from prssm.studio.figures.items import item
+    from prssm.studio.figures.runs import runs_and_inputs
 
     found, lines = for_each(models_of(document), lambda id_: _run(studio, id_, document))
     if not found:
@@ -55,8 +59,7 @@ def _response(studio: Studio, document: Mapping[str, Any]) -> dict[str, Any]:
         for id_, run in found.items()
         for text in run.cautions
     ]
-    first = next(iter(found.values()))
-    return {"figures": [item(free_runs(found)), item(inputs(first))], "lines": lines}
+    return {"figures": [item(runs_and_inputs(found))], "lines": lines}
 
 
 def _run(studio: Studio, id_: str, document: Mapping[str, Any]) -> Prediction:

@@ -14,6 +14,7 @@ from typing import Any
 
 from prssm.data.record import Record
 from prssm.evaluation.comparison import ScoreRow, baseline_rows
+from prssm.evaluation.tasks.fit import checked_steps
 from prssm.evaluation.tasks.sources import load_data
 from prssm.foundation.errors import PrssmError
 from prssm.models.estimator import Estimator
@@ -81,10 +82,12 @@ class Judge:
 
     def _read(self, task: Mapping[str, Any]) -> Rows:
         settings = settings_of(task, self._logs, "model.prssm", root=self._project)
+        steps = checked_steps(settings)
         loaded = load_data(settings.data)
-        scored = loaded.test or loaded.train
-        plain = baseline_rows("", loaded.train, scored)
-        return Rows(loaded.train, scored, bool(loaded.test), plain)
+        train = steps.training(loaded.train)
+        test = loaded.test or steps.held_out(loaded.train)
+        plain = baseline_rows("", train, test or train, preprocess=steps.model_words)
+        return Rows(train, test or train, bool(test), plain)
 
     def _work(self) -> None:
         while (asked := self._asked.get()) is not None:

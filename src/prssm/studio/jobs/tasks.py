@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from prssm.evaluation.tasks.fit import build
+from prssm.evaluation.tasks.fit import build, checked_steps
 from prssm.evaluation.tasks.settings import DataSettings, FitSettings
 from prssm.foundation.errors import OptionError
 from prssm.studio.project.logs import Log, Logs
@@ -51,6 +51,8 @@ def settings_of(
         options=task["options"],
         budget=task["budget"],
         out=Path(model),
+        preprocess=chosen.preprocess,
     )
     build(settings)
+    checked_steps(settings)
     return settings

@@ -81,18 +81,28 @@ class Selection:
                 raise OptionError(f"the log has no column {name!r}")
         if not self.outputs:
             raise OptionError("choose at least one output column")
+        if not self.test_log and any(
+            begin < other_end and other_begin < end
+            for begin, end in self.training
+            for other_begin, other_end in self.test
+        ):
+            raise OptionError("rows that train and rows that are scored overlap")
 
     def parts(self) -> dict[str, Any]:
         """Which rows train and which are scored, as keywords of `DataSettings`."""
-        if len(self.training) == 1 and len(self.test) == 1 and self.training[0][0] == 0:
-            return {"split": self.training[0][1] / self.test[0][1]}
-        return {}
+        found = {"rows": _spans(self.training), "test_rows": _spans(self.test)}
+        return {name: text for name, text in found.items() if text}
 
     def reading(self) -> dict[str, Any]:
         """The columns and time rules, as keywords of `ColumnSettings`."""
         rules = {name: getattr(self, name) for name in READING}
         told = {name: value for name, value in rules.items() if value is not None}
         return {"inputs": self.inputs, "outputs": self.outputs, "time": self.time, **told}
+
+
+def _spans(parts: tuple[Part, ...]) -> str:
+    """Rows as one writes them: '0:700,900:1000'."""
+    return ",".join(f"{begin}:{end}" for begin, end in parts)
 
 
 def _texts(name: str, values: Any) -> tuple[str, ...]:
@@ -113,4 +123,4 @@ def _parts(name: str, values: Any) -> tuple[Part, ...]:
                 f"{name}: expected a first row and a later one, got {begin} and {end}"
             )
         found.append((begin, end))
-    return tuple(found)
+    return tuple(sorted(found))

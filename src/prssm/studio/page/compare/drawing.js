@@ -17,7 +17,10 @@ export function drawingPane({ name, shape, rows, low, high, changed }) {
   let held = null;
   const span = () => {
     const values = shape.points.map((point) => point[1]);
-    return [Math.min(low, ...values), Math.max(high, ...values)];
+    const bottom = Math.min(low, ...values);
+    const top = Math.max(high, ...values);
+    const margin = 0.08 * (top - bottom || 1);
+    return [bottom - margin, top + margin];
   };
   const toPlace = ([row, value]) => {
     const [bottom, top] = span();

@@ -3,6 +3,7 @@ import { get, post } from "../tools/api.js";
 import { card, fill, h, number, select } from "../tools/dom.js";
 import { embed } from "../tools/figures.js";
 import { attempt } from "../tools/messages.js";
+import { saveAnswer } from "../tools/save.js";
 import { drawingPane } from "./drawing.js";
 
 const KINDS = [["step", "step"], ["ramp", "ramp"], ["sine", "sine"], ["points", "drawn points"], ["values", "typed values"]];
@@ -20,19 +21,20 @@ export async function whatIf(models) {
   if (!usual.inputs.length) return h("p", { className: "empty" }, "This model has no inputs that could be changed.");
   const panes = h("div", { className: "stack" });
   const lines = h("ul", { className: "lines" });
-  const places = [h("div", { className: "picture" }), h("div", { className: "picture" })];
+  const place = h("div", { className: "picture" });
   let timer = 0;
   let asking = null;
 
   for (const input of usual.inputs) kept.inputs[input.name] ??= first(input);
 
+  // Within what training has covered: a step from a quarter of the range to three quarters.
   function first(input) {
-    const tidy = (value) => Number(number(value, 3));
+    const at = (share) => Number(number(input.low + share * (input.high - input.low), 3));
     return {
-      kind: "step", before: tidy(input.mean), after: tidy(input.mean + (input.high - input.mean) / 2), at: 20, end: 60,
-      mean: tidy(input.mean), amplitude: tidy((input.high - input.mean) / 2), period: 50,
-      points: [[0, tidy(input.mean)], [60, tidy(input.mean)], [100, tidy(input.high)], [199, tidy(input.low)]],
-      values: number(input.mean, 3),
+      kind: "step", before: at(0.25), after: at(0.75), at: 20, end: 60,
+      mean: at(0.5), amplitude: at(0.75) - at(0.5), period: 50,
+      points: [[0, at(0.25)], [60, at(0.25)], [100, at(0.75)], [180, at(0.5)]],
+      values: String(at(0.5)),
     };
   }
 
@@ -47,8 +49,8 @@ export async function whatIf(models) {
     const found = await attempt(() => post("/api/what-if", { models, rows: kept.rows, inputs: kept.inputs }, asking.signal));
     if (!found) return;
     fill(lines, found.lines.map((line) => h("li", { className: line.kind }, line.text)));
-    for (const [at, figure] of found.figures.entries()) await embed(places[at], figure);
-    places[0].dataset.draws = String(Number(places[0].dataset.draws || 0) + 1);
+    for (const figure of found.figures) await embed(place, figure);
+    place.dataset.draws = String(Number(place.dataset.draws || 0) + 1);
   }
 
   function pane(input) {
@@ -70,7 +72,7 @@ export async function whatIf(models) {
         (value) => { shape.kind = value; drawPanes(input.name); later(); }, { "aria-label": `Shape of ${input.name}` }),
       ...(FIELDS[shape.kind] || []).map(([name, words]) => numberField(name, words))),
       controls[shape.kind]?.(),
-      h("p", { className: "soft small" }, `Training covered about ${number(input.low, 3)} to ${number(input.high, 3)}.`));
+      h("p", { className: "soft small" }, `Training covered ${number(input.low, 3)} to ${number(input.high, 3)}.`));
     return body;
   }
 
@@ -87,19 +89,6 @@ export async function whatIf(models) {
   setTimeout(respond, 0);
   return h("div", { className: "stack" },
     card("Inputs", h("div", { className: "row" }, h("label", {}, "Rows ", rows),
-      h("button", { type: "button", onclick: () => save(models) }, "Save the inputs as CSV")), panes),
-    lines, card("Response", h("figure", {}, places[0]), h("figure", {}, places[1])));
-}
-
-async function save(models) {
-  await attempt(async () => {
-    const answer = await fetch("/api/what-if.csv", {
-      method: "POST", body: JSON.stringify({ models, rows: kept.rows, inputs: kept.inputs }),
-      headers: { "content-type": "application/json" },
-    });
-    if (!answer.ok) throw new Error((await answer.json()).error);
-    const address = URL.createObjectURL(await answer.blob());
-    h("a", { href: address, download: "what-if.csv" }).click();
-    URL.revokeObjectURL(address);
-  });
+      h("button", { type: "button", onclick: () => attempt(() => saveAnswer("/api/what-if.csv", { models, rows: kept.rows, inputs: kept.inputs }, "what-if.csv")) }, "Save the inputs as CSV")), panes),
+    lines, card("Response", h("figure", {}, place)));
 }

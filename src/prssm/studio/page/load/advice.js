@@ -1,4 +1,4 @@
-// What is odd about the chosen columns, in words of the library.
+// What is odd about the chosen rows, in words of the library, with the step that helps.
 import { get } from "../tools/api.js";
 import { card, fill, h } from "../tools/dom.js";
 
@@ -17,9 +17,16 @@ export function adviceCard(shared) {
     }
     if (mine !== latest) return;
     fill(body, lines.length
-      ? h("ul", { className: "lines" }, lines.map((line) => h("li", { className: line.kind }, line.text)))
+      ? h("ul", { className: "lines" }, lines.map((line) => h("li", { className: line.kind }, line.text, step(line))))
       : h("p", { className: "soft" }, "Nothing odd was found."));
     body.dataset.ready = "true";
+  }
+
+  function step(line) {
+    if (!line.step || shared.log.choice.preprocess.includes(line.step)) return null;
+    return h("div", {}, h("button", {
+      type: "button", onclick: () => { shared.log.choice.preprocess.push(line.step); shared.changed(false); },
+    }, `Use ${line.step}`));
   }
 
   return { element: card("Advice on the data", body), show };
