@@ -1,6 +1,6 @@
 // The third step: chosen models over chosen rows, seen from several sides.
 import { get, post } from "../tools/api.js";
-import { card, fill, h, select, table } from "../tools/dom.js";
+import { card, fill, h, refill, select, table } from "../tools/dom.js";
 import { clear, embed } from "../tools/figures.js";
 import { attempt } from "../tools/messages.js";
 import { known, looking, onChange } from "../tools/store.js";
@@ -45,6 +45,7 @@ export function showCompare(content, go) {
   async function chooseLog(id) {
     looking.log = id;
     about = id ? await attempt(() => get(`/api/logs/${id}`)) : null;
+    if (looking.log !== id) return undefined; // another one was chosen meanwhile
     const test = about?.choice.test[0];
     const other = about?.choice.test_log;
     if (other && chosen.begin === null && known.logs.some((log) => log.id === other)) {
@@ -66,7 +67,7 @@ export function showCompare(content, go) {
       type: "button", onclick: () => { [chosen.begin, chosen.end] = rows; drawSide(); show(); },
     }, words);
     const { choice, rows } = about ?? { choice: { training: [], test: [] }, rows: 0 };
-    fill(side,
+    refill(side,
       card("Models", h("ul", { className: "plain" }, usable().map((model) => h("li", {}, h("label", {}, h("input", {
         type: "checkbox", checked: chosen.models.includes(model.id),
         onchange: (event) => {

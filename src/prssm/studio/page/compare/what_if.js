@@ -1,6 +1,6 @@
 // The what-if pane: a shape for each input, and the response of the models.
 import { get, post } from "../tools/api.js";
-import { card, fill, h, number, select } from "../tools/dom.js";
+import { card, fill, h, number, refill, select } from "../tools/dom.js";
 import { embed } from "../tools/figures.js";
 import { attempt } from "../tools/messages.js";
 import { saveAnswer } from "../tools/save.js";
@@ -69,16 +69,15 @@ export async function whatIf(models) {
     };
     fill(body,
       h("div", { className: "row" }, h("strong", {}, input.name), select(KINDS, shape.kind,
-        (value) => { shape.kind = value; drawPanes(input.name); later(); }, { "aria-label": `Shape of ${input.name}` }),
+        (value) => { shape.kind = value; drawPanes(); later(); }, { "aria-label": `Shape of ${input.name}` }),
       ...(FIELDS[shape.kind] || []).map(([name, words]) => numberField(name, words))),
       controls[shape.kind]?.(),
       h("p", { className: "soft small" }, `Training covered ${number(input.low, 3)} to ${number(input.high, 3)}.`));
     return body;
   }
 
-  function drawPanes(focus) {
-    fill(panes, usual.inputs.map(pane));
-    if (focus) panes.querySelector(`[aria-label="${CSS.escape(`Shape of ${focus}`)}"]`)?.focus();
+  function drawPanes() {
+    refill(panes, usual.inputs.map(pane));
   }
 
   drawPanes();

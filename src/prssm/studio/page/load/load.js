@@ -21,29 +21,28 @@ export function showLoad(content, go) {
   let drawn = null;
 
   async function draw() {
-    if (drawn === `${looking.log} ${known.logs.length}`) return;
-    drawn = `${looking.log} ${known.logs.length}`;
+    const wanted = JSON.stringify([looking.log, known.logs]);
+    if (drawn === wanted) return undefined;
+    drawn = wanted;
     for (const one of cards) one.leave?.();
     cards = [];
     fill(side, logsCard(choose));
     if (!looking.log) return fill(wide, empty());
     fill(wide, card("", h("p", { className: "waiting" }, "Reading the log …")));
     const log = await attempt(() => get(`/api/logs/${looking.log}`));
+    if (drawn !== wanted) return undefined; // another log was chosen meanwhile
     if (!log) return fill(wide, card("", h("p", { className: "empty" }, "This log cannot be read.")));
     const shared = { log, changed: null, picture: null };
     const parts = partsCard(shared);
     shared.picture = pictureCard(shared, parts);
     const advice = adviceCard(shared);
     const preprocessing = preprocessingCard(shared);
-    shared.changed = async (redraw) => {
-      const saved = await attempt(() => put(`/api/logs/${log.id}/choice`, log.choice));
-      if (!saved) return;
-      log.choice = saved;
+    shared.changed = inTurn(log, (redraw) => {
       if (redraw) shared.picture.show();
       parts.show();
       advice.show();
       preprocessing.show();
-    };
+    });
     cards = [shared.picture, parts, advice, preprocessing];
     side.append(advice.element);
     fill(wide, columnsCard(shared), shared.picture.element, parts.element, preprocessing.element,
@@ -61,6 +60,27 @@ export function showLoad(content, go) {
   draw();
   const stop = onChange(draw);
   return () => { stop(); for (const one of cards) one.leave?.(); };
+}
+
+// Keeps each choice on the server, one after the other, and shows what the last one led to.
+function inTurn(log, show) {
+  let last = Promise.resolve();
+  let count = 0;
+  let shouldRedraw = false;
+  return (redraw) => {
+    count += 1;
+    const mine = count;
+    shouldRedraw ||= redraw;
+    last = last.then(async () => {
+      if (mine !== count) return;
+      const saved = await attempt(() => put(`/api/logs/${log.id}/choice`, log.choice));
+      if (!saved || mine !== count) return;
+      log.choice = saved;
+      show(shouldRedraw);
+      shouldRedraw = false;
+    });
+    return last;
+  };
 }
 
 function empty() {

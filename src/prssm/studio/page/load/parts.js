@@ -1,5 +1,5 @@
 // Which rows train and which are scored: typed here, or dragged on the picture.
-import { card, fill, h, select } from "../tools/dom.js";
+import { card, h, refill, select } from "../tools/dom.js";
 import { announce } from "../tools/messages.js";
 import { known } from "../tools/store.js";
 
@@ -10,7 +10,7 @@ export function partsCard(shared) {
   function show() {
     const others = known.logs.filter((other) => other.id !== log.id);
     const kind = log.choice.test_log ? "log" : log.choice.test.length ? "rows" : "none";
-    fill(body,
+    refill(body,
       part("training", "Rows that train", [[0, log.rows]]),
       h("fieldset", {}, h("legend", {}, "What is scored"),
         h("div", { className: "row" }, select(
@@ -31,14 +31,14 @@ export function partsCard(shared) {
       ...["from row", "up to row"].map((words, edge) => h("label", {}, `${words} `, h("input", {
         type: "number", min: 0, max: log.rows, value: one[edge],
         "aria-label": `${legend}, stretch ${piece + 1}, ${words}`,
-        onchange: (event) => typed(name, piece, edge, event.target.value, rows),
+        onchange: (event) => typed(name, piece, edge, event.target.value, otherwise),
       }))),
       rows.length > 1 ? h("button", { type: "button", onclick: () => drop(name, piece) }, "Remove") : null)),
     h("button", { type: "button", onclick: () => more(name, rows) }, "Add a stretch"));
   }
 
-  function typed(name, piece, edge, text, rows) {
-    const next = rows.map((one) => [...one]);
+  function typed(name, piece, edge, text, otherwise) {
+    const next = (log.choice[name].length ? log.choice[name] : otherwise).map((one) => [...one]);
     next[piece][edge] = Math.round(Number(text));
     log.choice[name] = next;
     shared.changed(false);

@@ -70,13 +70,18 @@ export function pictureCard(shared, parts) {
         else if (tool.name === "select") tool.active = mode !== "zoom";
   }
 
+  // Without a choice all rows train.
+  function stretches(part) {
+    return part === "training" && !log.choice.training.length ? [[0, log.rows]] : log.choice[part];
+  }
+
   function mark() {
     if (!doc) return;
     for (const part of ["training", "test"])
       for (let piece = 0; piece < MOST_PARTS; piece += 1)
         for (let panel = 0; panel < panels; panel += 1) {
           const box = doc.get_model_by_name(`${part}-${piece}-${panel}`);
-          const rows = log.choice[part][piece];
+          const rows = stretches(part)[piece];
           if (rows) box.setv({ left: rows[0], right: rows[1] - 1, visible: true });
           else box.visible = false;
         }

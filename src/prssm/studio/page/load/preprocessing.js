@@ -1,6 +1,6 @@
 // What is done to the data before training: steps in their order, with a look at what they do.
 import { get, post } from "../tools/api.js";
-import { card, field, fill, h, select } from "../tools/dom.js";
+import { card, field, fill, h, refill, select } from "../tools/dom.js";
 import { clear, embed } from "../tools/figures.js";
 import { attempt } from "../tools/messages.js";
 
@@ -19,21 +19,20 @@ export function preprocessingCard(shared) {
   async function show() {
     known ??= (await attempt(() => get("/api/steps")))?.steps ?? null;
     if (!known) return;
-    wanted ||= known[0].word;
     const { preprocess } = log.choice;
-    fill(list, preprocess.map((step, at) => h("li", { className: "row" }, h("code", {}, step),
+    refill(list, preprocess.map((step, at) => h("li", { className: "row" }, h("code", {}, step),
       h("button", {
         type: "button", "aria-label": `Remove ${step}`,
         onclick: () => { preprocess.splice(at, 1); shared.changed(false); },
       }, "Remove"))));
-    add();
+    if (!wanted) { wanted = known[0].word; add(); }
     await look();
   }
 
   function add() {
     const step = known.find((one) => one.word === wanted);
     const value = h("input", { type: "text", placeholder: "as usual" });
-    fill(adding,
+    refill(adding,
       h("form", { className: "row end", onsubmit: (event) => { event.preventDefault(); take(value.value.trim()); } },
         field("Step", select(known.map((one) => [one.word, one.word]), wanted, (word) => { wanted = word; add(); })),
         field("Value", value), h("button", { type: "submit" }, "Add")),

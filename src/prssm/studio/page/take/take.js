@@ -1,6 +1,6 @@
 // The fourth step: what one takes away from a model.
 import { get, post } from "../tools/api.js";
-import { card, fill, h, select } from "../tools/dom.js";
+import { card, field, fill, h, select } from "../tools/dom.js";
 import { announce, attempt } from "../tools/messages.js";
 import { saveAnswer } from "../tools/save.js";
 import { known, looking } from "../tools/store.js";
@@ -23,7 +23,7 @@ export function showTake(content, go) {
     const about = await attempt(() => get(`/api/models/${encodeURIComponent(chosen)}`));
     if (!about) return;
     fill(body,
-      h("div", { className: "row" }, h("label", {}, "Model ", select(models.map((model) => [model.id, model.id]), chosen,
+      h("div", { className: "row" }, field("Model", select(models.map((model) => [model.id, model.id]), chosen,
         (value) => { chosen = value; show(); }))),
       h("div", { className: "columns" }, h("div", { className: "stack" }, files(about), languages(about)),
         h("div", { className: "stack" }, ways(about))));

@@ -18,9 +18,29 @@ export function fill(element, ...children) {
   return element;
 }
 
+// The same for what is drawn again while a person works in it: the focus stays where it was.
+export function refill(element, ...children) {
+  const active = document.activeElement;
+  const name = element.contains(active) ? nameOf(active) : null;
+  fill(element, ...children);
+  if (!name) return element;
+  const same = [...element.querySelectorAll("button, input, select, textarea, summary, a")];
+  same.find((one) => nameOf(one) === name)?.focus();
+  return element;
+}
+
+function nameOf(element) {
+  const words = element.getAttribute("aria-label") || element.labels?.[0]?.textContent || element.textContent;
+  return `${element.tagName} ${words}`;
+}
+
 // A labelled field: the words above, the control below.
+let fields = 0;
+
 export function field(words, control) {
-  return h("label", { className: "field" }, h("span", {}, words), control);
+  fields += 1;
+  control.id = `field-${fields}`;
+  return h("div", { className: "field" }, h("label", { htmlFor: control.id }, words), control);
 }
 
 export function select(options, value, onchange, attributes = {}) {

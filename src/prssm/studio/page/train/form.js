@@ -5,9 +5,9 @@ import { announce, attempt } from "../tools/messages.js";
 import { known, looking, refresh } from "../tools/store.js";
 
 const WORDS = {
-  prssm: "PR-SSM: learns what is not linear, with error bars",
-  linear: "Linear state-space model: seconds",
-  "gp-narx": "GP-NARX: from past inputs and outputs",
+  prssm: "PR-SSM: not linear",
+  linear: "Linear model: seconds",
+  "gp-narx": "GP-NARX",
 };
 const wanted = { method: "prssm", budget: "60", preset: "default", options: {} };
 

@@ -1,6 +1,6 @@
 // The queue: how each job stands, how far it is, and what can be done with it.
 import { post, remove } from "../tools/api.js";
-import { card, fill, h, number } from "../tools/dom.js";
+import { card, h, number, refill } from "../tools/dom.js";
 import { attempt } from "../tools/messages.js";
 import { known, refresh } from "../tools/store.js";
 
@@ -14,18 +14,14 @@ export function jobsCard(choose, go) {
 
   function show() {
     bars.clear();
-    const focused = document.activeElement?.dataset?.key;
     const jobs = [...known.jobs].reverse();
-    fill(body, jobs.length ? jobs.map(job) : h("p", { className: "empty" },
+    refill(body, jobs.length ? jobs.map(job) : h("p", { className: "empty" },
       "No model yet. Choose a method on the left; a linear model takes seconds."));
-    if (focused) body.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   }
 
   function job(one) {
     const last = one.history.at(-1);
-    const button = (key, words, onclick, label) => h("button", {
-      type: "button", onclick, "aria-label": label || `${words} ${one.id}`, "data-key": `${key} ${one.id}`,
-    }, words);
+    const button = (words, onclick) => h("button", { type: "button", onclick, "aria-label": `${words} ${one.id}` }, words);
     const ended = ["done", "failed", "stopped", "interrupted"].includes(one.state);
     const state = ["running", "done", "failed"].includes(one.state) ? one.state : "";
     return h("article", { className: "job", "aria-label": one.id, "data-job": one.id, "data-state": one.state },
@@ -36,13 +32,13 @@ export function jobsCard(choose, go) {
       one.reason ? h("p", { className: one.state === "failed" ? "small" : "soft small" }, one.reason) : null,
       one.state === "running" ? bar(one) : null,
       h("div", { className: "row" },
-        one.has_model ? button("watch", "Show", () => choose(one.id)) : null,
-        one.has_model && one.state === "done" ? button("compare", "Compare", () => go("compare")) : null,
+        one.has_model ? button("Show", () => choose(one.id)) : null,
+        one.has_model && one.state === "done" ? button("Compare", () => go("compare")) : null,
         one.state === "running" || one.state === "queued"
-          ? button("stop", "Stop", () => act(() => post(`/api/jobs/${one.id}/stop`))) : null,
+          ? button("Stop", () => act(() => post(`/api/jobs/${one.id}/stop`))) : null,
         ["stopped", "interrupted", "failed"].includes(one.state)
-          ? button("resume", one.state === "failed" ? "Try again" : "Resume", () => act(() => post(`/api/jobs/${one.id}/resume`))) : null,
-        ended ? button("remove", "Remove", () => forget(one)) : null));
+          ? button(one.state === "failed" ? "Try again" : "Resume", () => act(() => post(`/api/jobs/${one.id}/resume`))) : null,
+        ended ? button("Remove", () => forget(one)) : null));
   }
 
   function bar(one) {
