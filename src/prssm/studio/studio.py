@@ -3,8 +3,11 @@
 Endpoints get it handed in.
 """
 
+import threading
+from contextlib import suppress
 from typing import Any
 
+from prssm.foundation.errors import PrssmError
 from prssm.models.functions.linearise import Linearised
 from prssm.studio.events import Events
 from prssm.studio.jobs.judge import Judge
@@ -39,8 +42,18 @@ class Studio:
             self.logs.add_word(word)
 
     def start(self) -> None:
-        """Queued jobs begin."""
+        """Queued jobs begin, and what the first picture needs is made ready meanwhile."""
         self.jobs.start()
+        threading.Thread(target=self._warm, daemon=True, name="warm").start()
+
+    def _warm(self) -> None:
+        """Bokeh takes a second to import, a long log a second to read."""
+        from prssm.studio.figures import columns
+
+        assert columns
+        for log in self.logs.all()[:1]:
+            with suppress(PrssmError, OSError):  # the page will say it
+                self.columns(log).rows  # noqa: B018 - reads all columns
 
     def tell(self, kind: str, **more: Any) -> None:
         """Say to all open pages that something has changed; a new model is scored besides."""

@@ -1,7 +1,7 @@
 """The picture of a log: a narrow panel for each column over the row number.
 
 The page fills the panels with the rows that are visible. A panel is named `panel-0`, ..., their
-common data `rows`, and a shaded part `training-0-0`: its first stretch, in the first panel.
+common data `rows`; `training` and `test` hold the shaded stretches, `begin` and `end` of each.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from bokeh.layouts import column
 from bokeh.models import (
-    BoxAnnotation,
     BoxSelectTool,
     BoxZoomTool,
     ColumnDataSource,
@@ -28,8 +27,7 @@ from prssm.studio.figures.items import item
 from prssm.studio.figures.windows import window
 
 PARTS = {"training": MEASURED, "test": PREDICTED}
-MOST_PARTS = 4  # stretches of a part that can be shown
-_MARK = {"fill_alpha": 0.13, "line_color": None, "level": "underlay", "visible": False}
+_MARK = {"fill_alpha": 0.13, "line_width": 0}
 _HEIGHT = 120
 _AXIS = 34  # more for the last panel, which has the numbers below
 
@@ -39,15 +37,24 @@ def columns_figure(names: Sequence[str], series: Mapping[str, np.ndarray]) -> di
     rows = max(len(values) for values in series.values())
     shown = Range1d(0, max(rows - 1, 1), bounds=(0, max(rows - 1, 1)), name="shown")
     source = ColumnDataSource(window(series, 0, rows), name="rows")
+    nothing: dict[str, list[float]] = {"begin": [], "end": []}
+    parts = {part: ColumnDataSource(nothing, name=part) for part in PARTS}
     panels = []
     for number, (name, key) in enumerate(zip(names, series, strict=True)):
         last = number == len(names) - 1
-        panels.append(_panel(name, key, source, shown, last=last, number=number))
+        panels.append(_panel(name, key, source, shown, parts, last=last, number=number))
     return item(column(panels, sizing_mode="stretch_width"))
 
 
 def _panel(
-    name: str, key: str, source: ColumnDataSource, shown: Range1d, *, last: bool, number: int
+    name: str,
+    key: str,
+    source: ColumnDataSource,
+    shown: Range1d,
+    parts: Mapping[str, ColumnDataSource],
+    *,
+    last: bool,
+    number: int,
 ) -> figure:
     plot = figure(
         name=f"panel-{number}",
@@ -73,10 +80,9 @@ def _panel(
     line.selection_glyph = None
     told = [("row", "@row{0}"), ("value", f"@{{{key}}}{{0.[00000]}}")]
     plot.add_tools(HoverTool(renderers=[line], mode="vline", tooltips=told))
-    for part, colour in PARTS.items():
-        for piece in range(MOST_PARTS):
-            mark = BoxAnnotation(name=f"{part}-{piece}-{number}", fill_color=colour, **_MARK)
-            plot.add_layout(mark)
+    for part, marked in parts.items():
+        strip = plot.vstrip(x0="begin", x1="end", source=marked, fill_color=PARTS[part], **_MARK)
+        strip.level = "underlay"
     _calm(plot, name, last=last)
     return plot
 

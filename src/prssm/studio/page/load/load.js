@@ -48,7 +48,10 @@ export function showLoad(content, go) {
     fill(wide, columnsCard(shared), shared.picture.element, parts.element, preprocessing.element,
       h("div", { className: "row" },
         h("button", { type: "button", className: "main", onclick: () => go("train") }, "Go on to training")));
-    for (const one of cards) one.show();
+    parts.show();
+    await shared.picture.show(); // first what one looks at, then what takes a moment
+    preprocessing.show();
+    advice.show();
     return undefined;
   }
 

@@ -6,7 +6,6 @@ import { attempt } from "../tools/messages.js";
 import { shownColumns } from "./columns.js";
 
 const PATIENCE = 25; // milliseconds without a change, before rows are asked for
-const MOST_PARTS = 4;
 
 export function pictureCard(shared, parts) {
   const { log } = shared;
@@ -77,14 +76,12 @@ export function pictureCard(shared, parts) {
 
   function mark() {
     if (!doc) return;
-    for (const part of ["training", "test"])
-      for (let piece = 0; piece < MOST_PARTS; piece += 1)
-        for (let panel = 0; panel < panels; panel += 1) {
-          const box = doc.get_model_by_name(`${part}-${piece}-${panel}`);
-          const rows = stretches(part)[piece];
-          if (rows) box.setv({ left: rows[0], right: rows[1] - 1, visible: true });
-          else box.visible = false;
-        }
+    for (const part of ["training", "test"]) {
+      const rows = stretches(part);
+      doc.get_model_by_name(part).data = {
+        begin: rows.map((one) => one[0]), end: rows.map((one) => one[1] - 1),
+      };
+    }
   }
 
   function look(factor, shift) {
