@@ -5,10 +5,14 @@ WORKERS ?= 2
 # A change of any of these needs a new installation: it compiles the native engine.
 BUILT_FROM := pyproject.toml hatch_build.py $(wildcard src/prssm/dynamics/engines/native/*.h src/prssm/dynamics/engines/native/*.cc) src/prssm/dynamics/engines/native/build.py
 
-.PHONY: demo test lint hunt docs docs-test wheel-check clean
+.PHONY: demo studio test lint hunt docs docs-test wheel-check clean
 
 demo: .venv/installed
 	$(BIN)/prssm demo
+
+# Identify a system in the browser, on simulated electric drives.
+studio: .venv/installed-studio
+	$(BIN)/prssm studio drives_sim --project studio-demo
 
 test: .venv/installed-dev lint
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope
@@ -47,9 +51,13 @@ lint: .venv/installed-dev
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
+.venv/installed-studio: .venv/python $(BUILT_FROM)
+	$(BIN)/python -m pip install --quiet --editable '.[studio]'
+	touch $@ .venv/installed
+
 .venv/installed-dev: .venv/python $(BUILT_FROM)
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	touch $@ .venv/installed
+	touch $@ .venv/installed .venv/installed-studio
 
 clean:
 	rm -rf .venv build dist

@@ -10,8 +10,8 @@ import pytest
 
 import prssm
 from prssm.cli.main import main
-from prssm.cli.outputs import without_nan, write_json
 from prssm.data.io.files import read, write_columns
+from prssm.foundation.plain_json import without_nan, write_json
 from prssm.models.constant import Constant
 from prssm.models.estimator import Simulated
 

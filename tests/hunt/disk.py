@@ -13,13 +13,13 @@ import numpy as np
 
 import prssm
 from hunt import samples
-from prssm.cli.outputs import write_json
 from prssm.data.io.files import write_record
 from prssm.data.stream.convert import convert
 from prssm.evaluation.comparison import Run
 from prssm.evaluation.jobs.results import Results
 from prssm.foundation import atomic
 from prssm.foundation.errors import WriteError
+from prssm.foundation.plain_json import write_json
 from prssm.prediction.metrics import evaluate
 from prssm.report.fit.page import write_report
 from prssm.training.checkpoint import Checkpoint

@@ -27,6 +27,7 @@ from prssm.cli.commands.saved_models import compare, report
 from prssm.cli.commands.score import score
 from prssm.cli.commands.search import search
 from prssm.cli.commands.simulate import simulate
+from prssm.cli.commands.studio import studio
 from prssm.cli.signals import (
     SIGTERM_CODE,
     end,
@@ -67,6 +68,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "methods": methods,
     "benchmark": benchmark,
     "demo": demo,
+    "studio": studio,
     "info": info,
 }
 for name, command in COMMANDS.items():

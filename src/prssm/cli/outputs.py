@@ -3,12 +3,8 @@
 Names are checked before any work, contents appear under their name only when whole.
 """
 
-import json
-import math
 from pathlib import Path
-from typing import Any
 
-from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import OptionError
 
 MODEL = (".prssm",)
@@ -31,25 +27,6 @@ def checked_name(path: Path, suffixes: tuple[str, ...], option: str) -> Path:
                 f"{option}: {str(folder)!r} is a file, so nothing can be written below it"
             )
     return path
-
-
-def write_json(path: Path, document: Any) -> Path:
-    """Valid JSON: what is not a finite number becomes null."""
-    text = json.dumps(without_nan(document), indent=2, allow_nan=False) + "\n"
-    with replacing(path) as stream:
-        stream.write(text.encode())
-    return path
-
-
-def without_nan(value: Any) -> Any:
-    """The same document with NaN and infinities as None."""
-    if isinstance(value, dict):
-        return {str(key): without_nan(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_nan(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def numbered(path: Path, count: int) -> list[Path]:

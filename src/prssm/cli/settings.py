@@ -28,6 +28,14 @@ class DataWords(ReadingWords, Words):
             "--split all rows train."
         ),
     ] = None
+    rows: Annotated[
+        str | None,
+        Parameter(help="Train on these rows alone, e.g. 0:700 or 10s:90s; several: 0:300,500:700."),
+    ] = None
+    test_rows: Annotated[
+        str | None,
+        Parameter(help="Rows that are scored and not trained on, e.g. 700:1000."),
+    ] = None
     method: Annotated[
         str | None,
         Parameter(help="What to fit; `prssm methods` lists them.", show_default=FitSettings.method),
@@ -89,6 +97,10 @@ class FitWords(DataWords):
             "repeated, in this order. docs/data.md explains them; new data pass them, too.",
         ),
     ] = None
+    progress: Annotated[
+        str | None,
+        Parameter(help="Write what goes on to this file, a JSON line each, instead of a bar."),
+    ] = None
     quiet: Annotated[
         bool | None, Parameter(negative="", help="No progress bar, no table.", show_default=False)
     ] = None
@@ -131,7 +143,7 @@ def data_settings(said: Said[DataWords], stream: str | None = None) -> DataSetti
         data=said.data,
         stream=stream,
         **said.words.chosen(),
-        **said.given("test", "split"),
+        **said.given("test", "split", "rows", "test_rows"),
     )
 
 

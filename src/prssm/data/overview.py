@@ -51,8 +51,8 @@ class Overview:
 def overview(path: AnyPath, choice: Choice, words: FileWords = NO_WORDS) -> Overview:
     """Look at a file; what cannot be read is a line of advice, not an error."""
     columns = open_columns(path, words)
-    time = choice.time or _time_column(columns)
-    facts = [_facts(columns, name, is_time=name == time) for name in dict.fromkeys(columns.names)]
+    time = choice.time or time_column(columns)
+    facts = [facts_of(columns, name, is_time=name == time) for name in dict.fromkeys(columns.names)]
     advice = _repeated_names(columns)
     dt = None
     if time is not None:
@@ -80,7 +80,7 @@ def sparkline(values: np.ndarray, width: int = 48) -> str:
     return "".join(" " if np.isnan(x) else _BLOCKS[round(float(x) * last)] for x in level)
 
 
-def _time_column(columns: FileColumns) -> str | None:
+def time_column(columns: FileColumns) -> str | None:
     """The column that is called as time columns are."""
     for name in columns.names:
         bare = name.split("[")[0].split("(")[0].strip().lower()
@@ -89,7 +89,7 @@ def _time_column(columns: FileColumns) -> str | None:
     return None
 
 
-def _facts(columns: FileColumns, name: str, *, is_time: bool) -> ColumnFacts:
+def facts_of(columns: FileColumns, name: str, *, is_time: bool) -> ColumnFacts:
     unit = columns.units.get(name) or unit_of(name) or ""
     if is_time:
         return ColumnFacts(name, "time", unit)

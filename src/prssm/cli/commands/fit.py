@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from prssm.evaluation.comparison import Comparison
     from prssm.evaluation.tasks.fit import Fitted
     from prssm.evaluation.tasks.settings import FitSettings
+    from prssm.training.progress_file import ProgressFile
 
 
 def fit(
@@ -47,12 +49,14 @@ def fit(
     if report is not None:
         checked_name(report, REPORT, "--report")
     quiet = bool(said.words.quiet)
-    fitted = _fit(settings, quiet)
+    watcher = _watcher(said.words.progress)
+    phase = phases(quiet) if watcher is None else watcher.phase
+    fitted = _fit(settings, not quiet if watcher is None else watcher, phase)
     if not fitted.leads or (quiet and report is None):
         return
     from prssm.evaluation.comparison import compare
 
-    phases(quiet)("free runs over the data, beside the plain models")
+    phase("free runs over the data, beside the plain models")
     comparison = compare(fitted.model, fitted.train, fitted.test)
     if not quiet:
         _tell(fitted, comparison, settings.out)
@@ -83,11 +87,22 @@ def _check_options(settings: FitSettings) -> None:
             )
 
 
-def _fit(settings: FitSettings, quiet: bool) -> Fitted:
+def _watcher(file: str | None) -> ProgressFile | None:
+    """Who tells a program outside what goes on, where a file was named for that."""
+    if file is None:
+        return None
+    from prssm.training.progress_file import ProgressFile
+
+    return ProgressFile(Path(file))
+
+
+def _fit(
+    settings: FitSettings, progress: bool | ProgressFile, phase: Callable[[str], None]
+) -> Fitted:
     from prssm.evaluation.tasks import fit as task
 
     try:
-        return task.fit(settings, progress=not quiet, note=note, phase=phases(quiet))
+        return task.fit(settings, progress=progress, note=note, phase=phase)
     except TrainingInterrupted as error:
         raise TrainingInterrupted(f"{error}; the same command with --resume goes on") from error
     except ProcessError as error:

@@ -6,8 +6,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from prssm.cli.columns import ReadingWords
-from prssm.cli.outputs import REPORT, SCORES, checked_name, write_json
+from prssm.cli.outputs import REPORT, SCORES, checked_name
 from prssm.evaluation.tasks.settings import ColumnSettings, ComparisonSettings
+from prssm.foundation.plain_json import write_json
 
 _STATIC = "Pictures alone, which no reader can zoom in; the page is smaller."
 _DATA = "A file with inputs and outputs, or the name of a data set (its test part)."

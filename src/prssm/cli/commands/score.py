@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from prssm.cli.columns import ReadingWords
-from prssm.cli.outputs import SCORES, checked_name, write_json
+from prssm.cli.outputs import SCORES, checked_name
 from prssm.evaluation.tasks.settings import SavedModelSettings
+from prssm.foundation.plain_json import write_json
 
 if TYPE_CHECKING:
     from prssm.evaluation.tasks.saved_model import Scored

@@ -91,9 +91,10 @@ def checked_steps(settings: FitSettings) -> Preprocessing:
     """The steps of preprocessing; wrong words are said before any data are read."""
     steps = Preprocessing.of(settings.preprocess)
     held_back = [str(step) for step in steps.training_steps if isinstance(step, Split)]
-    for word, given in (("--test", settings.data.test), ("--split", settings.data.split)):
-        if held_back and given is not None:
-            raise OptionError(f"{word} and --preprocess {held_back[0]}: give one of them, not both")
+    for word in ("test", "split", "test_rows"):
+        if held_back and getattr(settings.data, word) is not None:
+            said = f"--{word.replace('_', '-')}"
+            raise OptionError(f"{said} and --preprocess {held_back[0]}: give one of them, not both")
     return steps
 
 

@@ -75,4 +75,6 @@ def _told(data: DataSettings) -> dict[str, Any]:
         "outputs": None if data.outputs is None else list(data.outputs),
         "test": data.test,
         "split": data.split,
+        "rows": data.rows,
+        "test_rows": data.test_rows,
     }

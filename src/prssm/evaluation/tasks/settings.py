@@ -41,13 +41,16 @@ class DataSettings(ColumnSettings):
     """What trains and what is scored: files, one an experiment; or the name of a set; or a stream.
 
     `test` is a file that is scored. `split` is the first fraction of the rows, which trains while
-    the rest is scored. With neither, all rows train.
+    the rest is scored. `rows` and `test_rows` are spans such as '0:700' or '10s:90s' that train and
+    that are scored. With none of them, all rows train.
     """
 
     data: tuple[str, ...] = ()
     stream: str | None = None
     test: str | None = None
     split: float | None = None
+    rows: str | None = None
+    test_rows: str | None = None
 
     def __post_init__(self) -> None:
         if not self.data and not self.stream:
@@ -59,12 +62,17 @@ class DataSettings(ColumnSettings):
             raise OptionError("--test and --split: give one of them, not both")
         if self.split is not None and not 0.0 < self.split < 1.0:
             raise OptionError(f"--split: expected a fraction between 0 and 1, got {self.split}")
+        for name, others in (("rows", ("split",)), ("test_rows", ("test", "split"))):
+            for other in others:
+                if getattr(self, name) is not None and getattr(self, other) is not None:
+                    word = name.replace("_", "-")
+                    raise OptionError(f"--{word} and --{other}: give one of them, not both")
         if self.stream:
             self._check_stream()
 
     def _check_stream(self) -> None:
         """A stream brings its own columns."""
-        for name in (*COLUMN_NAMES, "split"):
+        for name in (*COLUMN_NAMES, "split", "rows", "test_rows"):
             if getattr(self, name) is not None:
                 word = f"--{name.replace('_', '-')}"
                 raise OptionError(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ from prssm.data.coerce import as_records
 from prssm.data.io.columns import FileWords
 from prssm.data.io.files import open_columns, read, read_records
 from prssm.data.io.records import Choice
+from prssm.data.preprocessing.spans import spans_of
 from prssm.data.record import Record
 from prssm.data.sets import catalogue
-from prssm.data.splits import can_be_cut, ends, split
+from prssm.data.splits import Stretch, can_be_cut, ends, split
 from prssm.data.stream.stream import Stream
 from prssm.evaluation.tasks.settings import COLUMN_NAMES, ColumnSettings, DataSettings
 from prssm.foundation.errors import DataError, OptionError, did_you_mean
@@ -53,10 +55,10 @@ def training_and_test(settings: DataSettings) -> tuple[list[Record], list[Record
     records = [record for word in settings.data for record in read_records(word, choice, words)]
     if settings.test:
         same = replace(choice, inputs=records[0].input_names, outputs=records[0].output_names)
-        return records, read_records(settings.test, same, words)
+        return _rows_of(records, settings), read_records(settings.test, same, words)
     if settings.split is not None:
         return _cut(records, settings.split)
-    return records, []
+    return _rows_of(records, settings), _parts(records, settings.test_rows, "--test-rows")
 
 
 def records_for_model(model: Estimator, word: str, columns: ColumnSettings) -> list[Record]:
@@ -114,7 +116,7 @@ def _from_catalogue(
         raise OptionError(
             f"data: expected one data set or one or more files, got {', '.join(words)}"
         )
-    for name in (*COLUMN_NAMES, "split", "test"):
+    for name in (*COLUMN_NAMES, "split", "test", "rows", "test_rows"):
         if getattr(settings, name, None) is not None:
             word = f"--{name.replace('_', '-')}"
             raise OptionError(
@@ -122,6 +124,39 @@ def _from_catalogue(
             )
     train, test = catalogue.load(words[0])
     return as_records(train), as_records(test)
+
+
+def _rows_of(records: list[Record], settings: DataSettings) -> list[Record]:
+    """The rows that train: those that were named, else all that are not scored."""
+    if settings.rows is not None:
+        return _parts(records, settings.rows, "--rows")
+    scored = _stretches(records, settings.test_rows, "--test-rows")
+    shown = split(records, scored).shown
+    if not shown:
+        raise OptionError(f"--test-rows: {settings.test_rows} leaves no rows to train on")
+    return shown
+
+
+def _parts(records: list[Record], text: str | None, word: str) -> list[Record]:
+    """Some rows of each record, as records; none where nothing was said."""
+    return split(records, _stretches(records, text, word)).held_out
+
+
+def _stretches(records: list[Record], text: str | None, word: str) -> list[Stretch]:
+    if text is None:
+        return []
+    spans = spans_of(text)
+    if not spans:
+        raise OptionError(f"{word}: expected rows such as 100:900 or 10s:90s, got {text!r}")
+    found = [Stretch(i, *span.rows(record)) for i, record in enumerate(records) for span in spans]
+    found = [stretch for stretch in found if stretch.rows >= 2]
+    if not found:
+        most = max(map(len, records))
+        raise OptionError(f"{word}: {text} holds fewer than 2 of the {most} rows")
+    for one, other in pairwise(sorted(found)):
+        if one.record == other.record and other.begin < one.end:
+            raise OptionError(f"{word}: expected spans that do not overlap, got {text}")
+    return found
 
 
 def _cut(records: list[Record], fraction: float) -> tuple[list[Record], list[Record]]:

@@ -1,0 +1,1 @@
+"""Figures that only the studio draws; those of a report are in `prssm.report.interactive`."""

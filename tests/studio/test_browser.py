@@ -1,0 +1,246 @@
+"""The studio in a real browser: one project, walked through as a person would, in this order.
+
+The tests of this file build on each other: a log is loaded, a model trained, compared and taken
+away; then the server is killed and started again.
+"""
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from studio_log import first_order
+
+from prssm.data.io.files import write_columns
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra dev)")
+
+from studio_browser import Look, Server, chromium, launched  # noqa: E402
+
+pytestmark = pytest.mark.skipif(
+    chromium() is None, reason="needs Chromium: apt-get install chromium, or Google Chrome"
+)
+HOSTILE = "<img src=x onerror=document.title='hacked'>"
+QUICK = {"order": "1", "starts": "1", "random starts": "0"}
+LEVEL_A = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag21a"]}}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("browser")
+    write_columns(made / "plant.csv", first_order())
+    log = first_order(100, seed=1)
+    log[HOSTILE] = log.pop("u")
+    write_columns(made / "odd.csv", log)
+    return made
+
+
+@pytest.fixture(scope="module")
+def servers(folder: Path) -> Iterator[list[Server]]:
+    """The servers that were started, the last one first."""
+    started = [Server(folder / "project", str(folder / "plant.csv"))]
+    yield started
+    for server in started:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def browser(servers: list[Server]) -> Iterator:
+    playwright.expect.set_options(timeout=45_000)  # machines that test are busy
+    with playwright.sync_playwright() as started:
+        opened = launched(started)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def look(browser, servers: list[Server]) -> Look:
+    seen = Look(browser)
+    seen.page.goto(servers[0].address)
+    return seen
+
+
+@pytest.fixture(autouse=True)
+def no_errors_in_the_console(look: Look) -> Iterator[None]:
+    yield
+    assert look.errors == []
+
+
+def wait(look: Look, selector: str) -> None:
+    look.page.wait_for_selector(selector, state="attached")
+
+
+def test_the_address_keeps_no_secret_and_the_log_is_shown(look: Look) -> None:
+    wait(look, ".picture[data-ready='2']")
+    assert "token" not in look.page.url
+    assert look.page.get_by_label("Use of u").input_value() == "input"
+
+
+def test_zooming_asks_for_the_visible_rows(look: Look) -> None:
+    look.page.get_by_role("button", name="Zoom in").click()
+    wait(look, ".picture[data-rows='100-299']")
+    look.page.get_by_role("button", name="Show all rows").click()
+    wait(look, ".picture[data-rows='0-399']")
+
+
+def test_parts_are_chosen_by_dragging_and_by_typing(look: Look) -> None:
+    page = look.page
+    page.get_by_label("What dragging on the picture does").select_option("training")
+    box = page.locator(".picture[data-ready]").bounding_box()
+    page.mouse.move(box["x"] + 150, box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 400, box["y"] + 60, steps=4)
+    page.mouse.up()
+    first = page.get_by_label("Rows that train, stretch 1, from row")
+    playwright.expect(first).not_to_have_value("0")
+    assert int(first.input_value()) > 20
+    first.fill("0")
+    first.blur()
+    last = page.get_by_label("Rows that train, stretch 1, up to row")
+    last.fill("280")
+    last.blur()
+    page.wait_for_timeout(300)
+    page.reload()  # the choice is kept by the server
+    playwright.expect(last).to_have_value("280")
+    playwright.expect(first).to_have_value("0")
+
+
+def test_a_file_is_loaded_and_hostile_names_are_text(look: Look, folder: Path) -> None:
+    page = look.page
+    page.set_input_files("#file", str(folder / "odd.csv"))
+    row = page.get_by_role("rowheader", name=HOSTILE)
+    playwright.expect(row).to_be_visible()
+    wait(look, ".picture[data-ready]")
+    assert page.title() == "prssm studio"
+    page.get_by_role("button", name="plant.csv", exact=True).click()
+    playwright.expect(page.get_by_label("Use of u")).to_have_value("input")
+
+
+def test_preprocessing_is_seen_before_it_is_used(look: Look) -> None:
+    page = look.page
+    page.get_by_label("Step", exact=True).select_option("lowpass")
+    page.get_by_label("Value").fill("1Hz")
+    page.get_by_role("button", name="Add", exact=True).click()
+    wait(look, ".picture[data-steps='1']")
+    page.get_by_role("button", name="Remove lowpass=1Hz").click()
+    playwright.expect(page.get_by_role("button", name="Remove lowpass=1Hz")).to_have_count(0)
+
+
+def test_a_model_is_trained_with_the_keyboard_alone_and_a_reload_in_the_middle(
+    look: Look,
+) -> None:
+    page = look.page
+    page.locator("nav button[data-step=train]").focus()
+    page.keyboard.press("Enter")
+    method = page.get_by_label("Method")
+    playwright.expect(method).to_be_visible()
+    tab_to(look, "Method")
+    page.keyboard.press("L")  # a select takes the first letter
+    playwright.expect(method).to_have_value("linear")
+    page.locator("summary").focus()
+    page.keyboard.press("Enter")
+    for name, value in QUICK.items():
+        page.get_by_label(name, exact=True).focus()
+        page.keyboard.type(value)
+    page.keyboard.press("Enter")
+    wait(look, "[data-job='linear-1']")
+    page.reload()
+    wait(look, "[data-job='linear-1'][data-state='done']")
+    wait(look, ".picture[data-model='linear-1']")
+
+
+def tab_to(look: Look, label: str, most: int = 30) -> None:
+    """Press the tabulator until the field with this label has the focus."""
+    wanted = look.page.get_by_label(label)
+    for _ in range(most):
+        if wanted.evaluate("element => element === document.activeElement"):
+            return
+        look.page.keyboard.press("Tab")
+    raise AssertionError(f"{label} cannot be reached with the keyboard")
+
+
+def test_a_job_that_dies_shows_why(look: Look) -> None:
+    page = look.page
+    page.get_by_label("Method").select_option("linear")
+    page.locator("summary").click()
+    page.get_by_label("order", exact=True).fill("99999")
+    page.get_by_label("order", exact=True).blur()
+    page.get_by_role("button", name="Start training").click()
+    wait(look, "[data-job='linear-2'][data-state='failed']")
+    assert "order" in page.locator("[data-job='linear-2'] p").inner_text()
+    page.get_by_role("button", name="Remove linear-2").click()
+    playwright.expect(page.locator("[data-job='linear-2']")).to_have_count(0)
+
+
+def test_models_are_compared(look: Look) -> None:
+    page = look.page
+    look.step("compare")
+    wait(look, ".stack[data-view='runs']")
+    assert page.get_by_role("rowheader", name="linear-1").count() == 1
+    for view in ("residuals", "behaviour", "states"):
+        page.click(f".tabs button[data-view={view}]")
+        wait(look, f".stack[data-view='{view}'] canvas, .stack[data-view='{view}'] .bk-Figure")
+
+
+def test_what_if_answers_what_is_typed_and_drawn(look: Look) -> None:
+    page = look.page
+    page.click(".tabs button[data-view=whatif]")
+    wait(look, ".picture[data-draws='1']")
+    page.get_by_label("u: to", exact=True).fill("0.5")
+    page.get_by_label("u: to", exact=True).blur()
+    wait(look, ".picture[data-draws='2']")
+    page.get_by_label("Shape of u").select_option("points")
+    wait(look, ".picture[data-draws='3']")
+    box = page.locator("svg.draw").bounding_box()
+    page.mouse.click(box["x"] + 0.7 * box["width"], box["y"] + 20)
+    wait(look, ".picture[data-draws='4']")
+    assert page.locator("svg.draw ellipse").count() == 5
+
+
+def test_what_one_takes_away(look: Look, folder: Path) -> None:
+    page = look.page
+    look.step("take")
+    command = page.locator("#command")
+    playwright.expect(command).to_contain_text("prssm fit")
+    words = shlex.split(command.inner_text())
+    assert "--rows=0:280" in words
+    page.get_by_role("button", name="c", exact=True).click()
+    link = page.get_by_role("link", name="Save linear-1-c.zip")
+    with page.expect_download() as saved:
+        link.click()
+    assert saved.value.suggested_filename == "linear-1-c.zip"
+    assert (folder / "project" / "exports" / "linear-1-c.zip").is_file()
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_every_step_is_accessible_and_fits(look: Look, width: int) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    look.page.set_viewport_size({"width": width, "height": 900})
+    for step in ("load", "train", "compare", "take"):
+        look.step(step)
+        look.page.wait_for_timeout(700)
+        assert not look.is_too_wide(), step
+        found = Axe().run(look.page, options=LEVEL_A).response["violations"]
+        assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == [], step
+    look.page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_a_killed_server_is_started_again_and_goes_on(
+    look: Look, browser, servers: list[Server], folder: Path
+) -> None:
+    look.step("train")
+    look.page.get_by_label("Method").select_option("linear")
+    look.page.get_by_role("button", name="Start training").click()
+    wait(look, "[data-job='linear-2'][data-state='running']")
+    servers[0].kill()
+    playwright.expect(look.page.locator("#message")).to_contain_text("does not answer")
+    look.page.close()
+    look.errors.clear()  # a page without its server has every right to complain
+    servers.insert(0, Server(folder / "project"))
+    later = Look(browser)
+    later.page.goto(f"{servers[0].address}")
+    later.step("train")
+    wait(later, "[data-job='linear-1'][data-state='done']")
+    wait(later, "[data-job='linear-2'][data-state='done']")
+    assert later.errors == []
