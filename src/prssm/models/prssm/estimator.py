@@ -296,6 +296,8 @@ class PRSSM(Estimator):
                 "held-out values",
             ),
         ]
+        if self.filter_.beside is not None:
+            found.append(("Filter", self.filter_.words()))
         if self.worse_than_linear_:
             found.append(("Linear", _WORSE_THAN_LINEAR.format(level=self.worse_than_linear_)))
         return found if self.steady_ else [*found, ("Warning", _RUNS_AWAY)]

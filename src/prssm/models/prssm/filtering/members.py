@@ -51,6 +51,12 @@ class FilterMembers:
         both = np.concatenate([shape, beside.shape])
         return Beside(beside.name, models, (*self.noises, *beside.noises), both)
 
+    def words(self) -> str:
+        """Who predicts, where others do than those that run freely."""
+        name = "" if self.beside is None else self.beside.name
+        runs = " and the members of free runs" if any(self.heard) else ""
+        return f"predictions by {name}{runs}, which err least on held-out stretches"
+
     @property
     def every_heard(self) -> tuple[bool, ...]:
         """Whether each of them is; those beside the members of free runs are there for it."""
