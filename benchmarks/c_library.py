@@ -33,7 +33,7 @@ class CLibrary:
         self.kind = np.float32 if self.settings.precision == "single" else np.float64
         self.outputs = len(description.outputs)
         states = description.states
-        members = len(description.members)
+        members = len(description.followed)
         size = states + description.colour_states
         self.state = np.zeros(self.made.trajectories * states + 2, self.kind)
         self.filter = np.zeros(members * (size + size * size + 1), self.kind)

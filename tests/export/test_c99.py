@@ -3,7 +3,6 @@
 import shutil
 import subprocess
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +18,9 @@ from prssm.export.describing import describe
 from prssm.export.reference import run, step
 from prssm.export.targets import ExportSettings
 from prssm.foundation.errors import OptionError
+from prssm.inference.noise_search import NoiseFactors
 from prssm.models.prssm.compiled import why_not
+from prssm.models.prssm.filtering.members import Beside, FilterMembers
 
 CASES = {
     "default": ({}, {"samples": 6}),
@@ -28,20 +29,36 @@ CASES = {
     "paper": ({"preset": "paper", "members": 1, "outputs": 2, "states": 3}, {"samples": 4}),
     "matern32": ({"kernel": "matern32", "inputs": 2, "scale": 1e6}, {"samples": 6}),
     "matern52": ({"kernel": "matern52", "scheme": "full", "outputs": 2}, {"samples": 6}),
+    "beside": ({"states": 3, "points": 5}, {"samples": 6}),
+    "unheard": ({"outputs": 2}, {"samples": 0}),
     "single": ({"scale": 1e-5}, {"samples": 6, "precision": "single"}),
     "linear": (None, {"samples": 2}),
 }
 # What a fit may find for its filters: noise that keeps its direction, beside white noise.
-FOUND = SimpleNamespace(process=0.1, sensor=0.3, coloured=0.8, memory=0.9, second=0.5)
+FOUND = NoiseFactors(process=0.1, sensor=0.3, coloured=0.8, memory=0.9, second=0.5)
 TOLERANCE = {"double": 1e-12, "single": 1e-5}
 
 
 def model_of(case):
     options, _ = CASES[case]
     model = random_linear(inputs=2, outputs=2) if options is None else random_prssm(**options)
-    if case in ("mean", "linear"):
+    if case == "linear":
         model.noises_ = FOUND
+    elif case == "mean":
+        model.filter_ = FilterMembers.equal(model.mixture_.models, FOUND)
+    elif case in ("beside", "unheard"):
+        model.filter_ = with_others(options, heard=case == "beside")
     return model
+
+
+def with_others(options, *, heard):
+    """Members for the filters alone, whose process noise has a shape and no colour."""
+    models = random_prssm(**options, members=3, seed=1).mixture_.models
+    states = models.transition.log_process_std.shape[1]
+    root = np.random.default_rng(2).normal(size=(3, states, states))
+    noises = (NoiseFactors(process=0.2, sensor=0.1),) * 3
+    beside = Beside("x", models, noises, root @ root.swapaxes(1, 2))
+    return FilterMembers((FOUND, FOUND), (heard, False), beside)
 
 
 @pytest.fixture(scope="module", params=list(CASES))
@@ -195,7 +212,9 @@ def test_the_filter_is_the_reference_filter(case):
         np.testing.assert_allclose(
             covariance, [belief.covariance for belief in now.beliefs], **close
         )
-        np.testing.assert_allclose(log_weight, now.log_weight, **close)
+        heard = now.log_weight > -np.inf
+        np.testing.assert_allclose(log_weight[heard], now.log_weight[heard], **close)
+        assert (log_weight[~heard] < -1e29).all()
         shown = np.zeros((2, len(description.outputs)), library.kind)
         library.call("prssm_filter_output", library.filter, inputs, shown[0], shown[1])
         unit = model.scaler_.y_std

@@ -25,6 +25,7 @@ from prssm.models.estimator import Estimator
 from prssm.models.linear_ssm import LinearSSM
 from prssm.models.prssm.emission import LinearEmission
 from prssm.models.prssm.estimator import PRSSM
+from prssm.models.prssm.filtering.members import FilterMembers
 from prssm.models.prssm.mixture import Mixture
 
 # What targets put behind the identifiers of columns.
@@ -47,17 +48,17 @@ def describe(model: Any) -> Description:
     )
 
 
-def mixture_members(mixture: Mixture, inputs: int, factors: Any = None) -> tuple[Member, ...]:
-    """The members of a mixture as plain arrays; `factors` are the noises of its filters."""
-    models = jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), mixture.models)
+def filter_members(mixture: Mixture, filtered: FilterMembers, inputs: int) -> tuple[Member, ...]:
+    """All members of a model's filters as plain arrays; those of free runs are the first."""
+    whole = filtered.followed(mixture.models)
+    models = jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), whole.models)
     process_std = np.exp(models.transition.log_process_std)
-    states = process_std.shape[1]
     noises = filter_noises(
         np.exp(models.log_output_std),
         models.correlation_of(np),
-        process=process_std[:, :, None] ** 2 * np.eye(states),
-        moved=np.broadcast_to(np.eye(states), (len(process_std), states, states)),
-        factors=factors,
+        process=process_std[:, :, None] ** 2 * np.eye(process_std.shape[1]),
+        moved=whole.shape,
+        factors=whole.noises,
     )
     with double_precision():
         return tuple(
@@ -86,13 +87,15 @@ def kernel_name(kernel: Any) -> str:
 def _of_prssm(model: PRSSM) -> Description:
     gp = model.mixture_.models.transition.gp
     inputs, outputs = _columns_of(model)
+    members = filter_members(model.mixture_, model.filter_, len(inputs))
+    count = len(model.mixture_.models.log_output_std)
     return Description(
         method=model.name,
         kernel=kernel_name(gp.kernel),
         draws=model.mixture_.draws,
-        members=mixture_members(
-            model.mixture_, len(inputs), factors=getattr(model, "noises_", None)
-        ),
+        members=members[:count],
+        beside=members[count:],
+        heard=model.filter_.every_heard,
         inputs=inputs,
         outputs=outputs,
         band_factor=model.calibration_.factor,

@@ -111,7 +111,11 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Description(_Frozen):
-    """A mixture of members of equal weight, in numbers and words."""
+    """A mixture of members of equal weight, in numbers and words.
+
+    Filters follow those beside them too, and only some have a weight there: `heard` says of each
+    which; all where it is empty.
+    """
 
     method: str
     kernel: str  # squared-exponential, matern32, matern52
@@ -123,6 +127,19 @@ class Description(_Frozen):
     window: int  # L, steps from which the first state is recognised; 0: none
     stride: int  # rows of a recording that one step takes; inputs are their mean
     dt: float | None  # seconds between rows, where known
+    beside: tuple[Member, ...] = ()
+    heard: tuple[bool, ...] = ()
+
+    @property
+    def followed(self) -> tuple[Member, ...]:
+        """The members of a filter; those of free runs are the first."""
+        return (*self.members, *self.beside)
+
+    @property
+    def first_weight(self) -> np.ndarray:
+        """(members of a filter,) their weights before anything was measured; 0: never any."""
+        heard = np.array(self.heard or [True] * len(self.followed))
+        return heard / heard.sum()
 
     @property
     def states(self) -> int:

@@ -1,5 +1,6 @@
 """The noises with which exported filters work, from what a fitted model knows of them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,31 +16,30 @@ def filter_noises(
     *,
     process: np.ndarray,
     moved: np.ndarray,
-    factors: Any = None,
+    factors: Sequence[Any],
 ) -> list[FilterNoise]:
     """One for each member, from the trained noises: arrays lead with the members.
 
-    `factors` are those that a fit found for its filters, if it did: sensor and coloured noise
-    relative to `output_std` (M, Dy), the two poles of the latter, and process noise relative to
-    `moved` (M, Dx, Dx) beside the trained covariance `process`. Without them noise is coloured
-    where training has given it a correlation (M, Dy).
+    `factors` are those of each member's filter: sensor and coloured noise relative to `output_std`
+    (M, Dy), the two poles of the latter (a memory of None is the trained `correlation` (M, Dy)),
+    and process noise relative to `moved` (M, Dx, Dx) beside the trained covariance `process`.
     """
-    coloured = bool(np.any(correlation != 0.0))
-    sensor_factor = getattr(factors, "sensor", 0.0 if coloured else 1.0)
-    colour_factor = getattr(factors, "coloured", 1.0 if coloured else 0.0)
-    memory = getattr(factors, "memory", None)
-    second = getattr(factors, "second", 0.0)
-    poles = correlation if memory is None else np.full_like(correlation, memory)
-    order = 0 if colour_factor == 0.0 else 1 if second == 0.0 else 2
-    extra = getattr(factors, "process", 0.0)
-    return [
-        FilterNoise(
-            own_process + extra**2 * own_moved,
-            (sensor_factor * std) ** 2 + LEAST_SENSOR_VAR,
-            *_colour(colour_factor * std, pole, second, order=order),
+    coloured = any(one.coloured != 0.0 for one in factors)
+    two_poles = any(one.second != 0.0 for one in factors)
+    order = 0 if not coloured else 2 if two_poles else 1  # of all: their states are alike
+    found = []
+    for index, one in enumerate(factors):
+        std = output_std[index]
+        trained = correlation[index]
+        memory = trained if one.memory is None else np.full_like(trained, one.memory)
+        found.append(
+            FilterNoise(
+                process[index] + one.process**2 * moved[index],
+                (one.sensor * std) ** 2 + LEAST_SENSOR_VAR,
+                *_colour(one.coloured * std, memory, one.second, order=order),
+            )
         )
-        for std, pole, own_process, own_moved in zip(output_std, poles, process, moved, strict=True)
-    ]
+    return found
 
 
 def _colour(

@@ -62,6 +62,6 @@ def _noise(model: LinearSSM) -> FilterNoise:
         start.correlation[None],
         process=np.zeros((1, order, order)),
         moved=(start.factor @ start.factor.T)[None],
-        factors=getattr(model, "noises_", None),
+        factors=[model.noises_],
     )
     return noise

@@ -1,5 +1,6 @@
 """The free run of a description in NumPy: slow and plain, the oracle of every target."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +33,7 @@ def run(
     mean alone.
     """
     scaled = description.scaled_inputs(np.asarray(u, np.float64))
-    firsts = first_states(description, u, y_first)
+    firsts = first_states(description, description.members, u, y_first=y_first)
     outputs = []
     states = []
     for index, (member, (mean, factor)) in enumerate(zip(description.members, firsts, strict=True)):
@@ -55,12 +56,16 @@ def run(
 
 
 def first_states(
-    description: Description, u: np.ndarray, y_first: np.ndarray | None
+    description: Description,
+    members: Sequence[Member],
+    u: np.ndarray,
+    *,
+    y_first: np.ndarray | None,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Mean (Dx,) and covariance factor (Dx, Dx) of the first state of every member."""
+    """Mean (Dx,) and covariance factor (Dx, Dx) of the first state of each of some members."""
     window = description.window
     if window == 0 or y_first is None or np.isnan(y_first).all():
-        return [(member.prior_mean, member.prior_factor) for member in description.members]
+        return [(member.prior_mean, member.prior_factor) for member in members]
     if len(u) < window or len(y_first) < window:
         raise DataError(
             f"first samples: expected {window} steps, got {len(u)} of inputs and {len(y_first)} of "
@@ -70,7 +75,7 @@ def first_states(
     scaled_y = description.scaled_outputs(np.asarray(y_first[:window], np.float64))
     filled = Record(scaled_u, scaled_y).outputs_filled()
     sample = np.concatenate([filled.ravel(), scaled_u.ravel()])
-    return [_recognised(member, sample) for member in description.members]
+    return [_recognised(member, sample) for member in members]
 
 
 def step(

@@ -38,16 +38,17 @@ def start(
 ) -> Filter:
     """From the first samples in physical units, or from the prior."""
     none = np.zeros((0, len(description.inputs)))
-    firsts = first_states(description, none if u is None else u, y)
+    members = description.followed
+    firsts = first_states(description, members, none if u is None else u, y_first=y)
     beliefs = [
         Belief(
             np.append(mean, np.zeros(description.colour_states)),
             block_diag(factor @ factor.T, member.filter.colour_first),
         )
-        for member, (mean, factor) in zip(description.members, firsts, strict=True)
+        for member, (mean, factor) in zip(members, firsts, strict=True)
     ]
-    count = len(beliefs)
-    return Filter(tuple(beliefs), np.full(count, -np.log(count)))
+    with np.errstate(divide="ignore"):
+        return Filter(tuple(beliefs), np.log(description.first_weight))
 
 
 def update(description: Description, now: Filter, u: np.ndarray, y: np.ndarray) -> Filter:
@@ -57,7 +58,7 @@ def update(description: Description, now: Filter, u: np.ndarray, y: np.ndarray) 
         return now
     beliefs = []
     density = []
-    for member, belief in zip(description.members, now.beliefs, strict=True):
+    for member, belief in zip(description.followed, now.beliefs, strict=True):
         output, C, R = _seen(description, member, belief, u)
         error = (description.scaled_outputs(y) - output)[known]
         S = (C @ belief.covariance @ C.T + R)[np.ix_(known, known)]
@@ -74,7 +75,7 @@ def predict(description: Description, now: Filter, u: np.ndarray) -> Filter:
     scaled = description.scaled_inputs(u)
     states = description.states
     beliefs = []
-    for member, belief in zip(description.members, now.beliefs, strict=True):
+    for member, belief in zip(description.followed, now.beliefs, strict=True):
         x = belief.mean[:states]
         noise = member.filter
         xu = np.concatenate([x, scaled])
@@ -95,7 +96,7 @@ def output(description: Description, now: Filter, u: np.ndarray) -> tuple[np.nda
     weight = np.exp(now.log_weight)[:, None]
     means = []
     variances = []
-    for member, belief in zip(description.members, now.beliefs, strict=True):
+    for member, belief in zip(description.followed, now.beliefs, strict=True):
         value, C, R = _seen(description, member, belief, u)
         means.append(value)
         variances.append(np.diag(C @ belief.covariance @ C.T + R))

@@ -40,6 +40,7 @@ class Filtered:
     filtered: Belief
     log_weight: Float[Array, "M T"]
     evidence: Float[Array, " T"]  # log-density of each row under the mixture
+    first_log_weight: Float[Array, " M"]  # before the first row
 
     @classmethod
     def joined(cls, early: Self, late: Self, begin: int, rows: int) -> Self:
@@ -61,13 +62,13 @@ class Filtered:
             filtered=Belief(*map(after, early.filtered, late.filtered)),
             log_weight=after(early.log_weight, late.log_weight),
             evidence=np.concatenate([early.evidence[:rows], late.evidence[rows - begin :]]),
+            first_log_weight=early.first_log_weight,
         )
 
     def weight_before(self) -> Float[Array, "M T"]:
         """The members' weights before each row was measured."""
-        members = len(self.log_weight)
-        start = np.full((members, 1), 1.0 / members)
-        return np.concatenate([start, np.exp(self.log_weight[:, :-1])], axis=1)
+        before = [self.first_log_weight[:, None], self.log_weight[:, :-1]]
+        return np.exp(np.concatenate(before, axis=1))
 
 
 class Row(NamedTuple):
@@ -105,7 +106,7 @@ def rows_from(
     """The filter from a belief about the state at row `begin`, over that row and all later ones."""
     inputs = windows(u, space.lags)[begin:]
     known = ~np.isnan(y[begin:])
-    log_weight = np.full(space.members, -np.log(space.members))
+    log_weight = space.first_log_weight
     rows = []
     weights = []
     evidence = []
@@ -122,10 +123,12 @@ def rows_from(
         rows.append(Row(predicted, expected, seen, belief))
         weights.append(log_weight)
         evidence.append(density)
-    return _stacked(rows, weights, evidence)
+    return _stacked(rows, [space.first_log_weight, *weights], evidence)
 
 
 def _stacked(rows: list[Row], weights: list[Array], evidence: list[float]) -> Filtered:
+    """`weights` begin with those before the first row."""
+
     def along(part: Callable[[Row], Array]) -> Array:
         return np.concatenate([part(row) for row in rows], axis=1)
 
@@ -138,8 +141,9 @@ def _stacked(rows: list[Row], weights: list[Array], evidence: list[float]) -> Fi
             along(lambda r: r.seen.log_likelihood),
         ),
         filtered=Belief(along(lambda r: r.filtered.mean), along(lambda r: r.filtered.covariance)),
-        log_weight=np.stack(weights, axis=1),
+        log_weight=np.stack(weights[1:], axis=1),
         evidence=np.asarray(evidence),
+        first_log_weight=weights[0],
     )
 
 
@@ -176,12 +180,12 @@ def ahead(
         expected = rule.predict_output(space, belief, now)
         outputs.append(expected.output)
         variances.append(_diagonal(expected.variance))
-    equal = np.full((space.members, early), 1.0 / space.members)
+    first_weight = np.repeat(np.exp(found.first_log_weight)[:, None], early, axis=1)
     later = np.exp(found.log_weight[:, : len(u) - early])
     return Ahead(
         np.concatenate(outputs, axis=1),
         np.concatenate(variances, axis=1),
-        np.concatenate([equal, later], axis=1),
+        np.concatenate([first_weight, later], axis=1),
     )
 
 

@@ -7,11 +7,11 @@ candidates are members of one filter, so that they cost little more than one.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Self
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from prssm.foundation.errors import ModelFileError
 from prssm.inference.gaussian import extended
@@ -20,7 +20,7 @@ from prssm.inference.state_space import Array, Belief, StateSpace, windows
 CANDIDATES = 11  # that a likelihood is asked for at once
 _STEP = 1.0
 _LEAST_STEP = 0.25
-_ROUNDS = 14
+ROUNDS = 14
 _LARGEST = 1e100  # of a deviation; a square of more may be no number
 # Logarithms of process, sensor and coloured noise, and hyperbolic arc tangents of its two poles.
 _LOW = np.array([-9.0, -6.0, -6.0, 0.0, 0.0])
@@ -65,6 +65,15 @@ class NoiseFactors:
             second=float(second),
         )
 
+    def larger(self, factor: float) -> Self:
+        """All deviations times a factor."""
+        return replace(
+            self,
+            process=factor * self.process,
+            sensor=factor * self.sensor,
+            coloured=factor * self.coloured,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """For a model file."""
         return asdict(self)
@@ -88,11 +97,11 @@ def _is_noise(name: str, value: Any) -> bool:
     return abs(value) < 1.0 if name in ("memory", "second") else 0.0 <= value < _LARGEST
 
 
-# Candidates -> their log-likelihoods (K,).
+# Candidates -> their log-likelihoods (K,), or what else is to be as large as possible.
 Likelihood = Callable[[Sequence[NoiseFactors]], Float[Array, " K"]]
 
 
-def most_likely(likelihood: Likelihood) -> NoiseFactors | None:
+def most_likely(likelihood: Likelihood, rounds: int = ROUNDS) -> NoiseFactors | None:
     """The best place of a pattern search; None where no start has a likelihood that is a number.
 
     From the best of the starts it tries a step to either side along every coordinate, and once
@@ -113,7 +122,7 @@ def most_likely(likelihood: Likelihood) -> NoiseFactors | None:
     moves = np.concatenate([np.eye(count), -np.eye(count)])
     step = _STEP
     last = np.zeros(count)
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         if step < _LEAST_STEP:
             break
         tried = np.clip(best + step * np.concatenate([moves, last[None]]), _LOW, _HIGH)
@@ -148,3 +157,54 @@ def log_likelihoods(
             if t >= skip:
                 total += seen.log_likelihood[:, 0]
     return total
+
+
+class Errors(NamedTuple):
+    """How far each member (M,) is from what was measured, by its mean squares."""
+
+    near: Float[Array, " M"]  # one row ahead
+    far: Float[Array, " M"]  # some rows ahead
+    relative: Float[Array, " M"]  # one row ahead, relative to the variance that it expects
+
+
+def prediction_errors(
+    space: StateSpace,
+    u: Float[Array, "T Du"],
+    y: Float[Array, "T Dy"],
+    *,
+    belief: Belief,
+    skip: int,
+    horizon: int,
+) -> Errors:
+    """Of the rows after the first `skip`, one row and `horizon` rows ahead, by each member."""
+    inputs = windows(u, space.lags)
+    known = ~np.isnan(y)
+    beliefs = []
+    near = []
+    relative = []
+    with np.errstate(all="ignore"):  # a candidate that is lost has errors of NaN
+        for t in range(len(inputs)):
+            if t > 0:
+                belief = extended.predict(space, belief, inputs[t - 1 : t])
+            belief, seen = extended.update(space, belief, inputs[t : t + 1], y=y[t], known=known[t])
+            variance = np.diagonal(seen.variance, axis1=-2, axis2=-1)
+            near.append(seen.innovation**2)
+            relative.append(seen.innovation**2 / variance)
+            beliefs.append(belief)
+        origins = np.arange(max(skip - 1, 0), len(inputs) - horizon)
+        ahead = Belief(*(np.concatenate(part, axis=1) for part in zip(*beliefs, strict=True)))
+        ahead = Belief(*(part[:, origins] for part in ahead))
+        for k in range(horizon):
+            ahead = extended.predict(space, ahead, inputs[origins + k])
+        expected = extended.predict_output(space, ahead, inputs[origins + horizon])
+        far = (y[origins + horizon] - expected.output) ** 2
+        return Errors(
+            _mean(np.concatenate(near, axis=1)[:, skip:], known[skip:]),
+            _mean(far, known[origins + horizon]),
+            relative=_mean(np.concatenate(relative, axis=1)[:, skip:], known[skip:]),
+        )
+
+
+def _mean(values: Float[Array, "M T Dy"], known: Bool[Array, "T Dy"]) -> Float[Array, " M"]:
+    """Of what was measured; NaN for a member that is lost."""
+    return np.where(known, values, 0.0).sum(axis=(1, 2)) / known.sum()

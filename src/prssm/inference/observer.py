@@ -104,7 +104,7 @@ class Observer:
         outputs = len(self._names.outputs)
         self._memory = Memory(
             space.first(),
-            np.full(space.members, -np.log(space.members)),
+            space.first_log_weight,
             inputs=np.zeros((space.lags, inputs)),
             block=np.zeros((0, inputs)),
             early_u=np.zeros((0, inputs)),
@@ -112,7 +112,7 @@ class Observer:
             measured=np.full(outputs, np.nan),
             expected=np.full((space.members, outputs), np.nan),
             expected_variance=np.full((space.members, outputs, outputs), np.nan),
-            expected_weight=np.full(space.members, 1.0 / space.members),
+            expected_weight=np.exp(space.first_log_weight),
         )
 
     @shown_in_notebooks
@@ -298,10 +298,11 @@ class Observer:
         """Of the last sample that the model has taken in."""
         scale = self._scaler.y_std
         memory = self._memory
-        weight = memory.expected_weight
-        mean = weight @ memory.expected
-        off = memory.expected - mean
-        variance = np.tensordot(weight, memory.expected_variance, 1)
+        heard = memory.expected_weight > 0.0  # a member that is lost may hold anything
+        weight = memory.expected_weight[heard]
+        mean = weight @ memory.expected[heard]
+        off = memory.expected[heard] - mean
+        variance = np.tensordot(weight, memory.expected_variance[heard], 1)
         variance = variance + (weight[:, None] * off).T @ off  # the law of total variance
         return Innovation((memory.measured - mean) * scale, variance * np.outer(scale, scale))
 

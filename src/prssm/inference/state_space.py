@@ -52,6 +52,14 @@ class StateSpace(ABC):
     def shown(self) -> int:
         return self.state_dim
 
+    @property
+    def first_log_weight(self) -> Float[Array, " M"]:
+        """Logarithms of the members' weights before anything was measured.
+
+        They are equal. Override it where some are to be followed, but not to be heard: -inf.
+        """
+        return np.full(self.members, -np.log(self.members))
+
     @abstractmethod
     def first(self) -> Belief:
         """The state at the first sample before anything was measured, with a batch of one."""

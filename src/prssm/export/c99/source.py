@@ -110,6 +110,7 @@ def _sizes(description: Description) -> dict[str, Any]:
     return {
         "states": description.states,
         "members": len(description.members),
+        "followed": len(description.followed),
         "kernel": description.kernel,
         "kernels": len(first.zeta),
         "points": padded_points(description),

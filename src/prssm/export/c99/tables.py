@@ -29,7 +29,7 @@ def padded_points(description: Description) -> int:
 
 
 def _each(description: Description, part: str) -> np.ndarray:
-    return np.stack([getattr(member, part) for member in description.members])
+    return np.stack([getattr(member, part) for member in description.followed])
 
 
 def _columns(description: Description, draws: Draws | None) -> dict[str, np.ndarray]:
@@ -66,7 +66,8 @@ def _first(description: Description, draws: Draws | None) -> dict[str, np.ndarra
     }
     if draws is not None:
         found["FIRST"] = np.concatenate([first.T for first in draws.first])
-    nets = [member.recognition for member in description.members if member.recognition is not None]
+    every = [member.recognition for member in description.followed]
+    nets = [net for net in every if net is not None]
     if not nets:
         return found
     found["DIRECT"] = np.stack([net.direct for net in nets])
@@ -84,9 +85,10 @@ def _first(description: Description, draws: Draws | None) -> dict[str, np.ndarra
 
 
 def _filter(description: Description, precision: str) -> dict[str, np.ndarray]:
-    noises = [member.filter for member in description.members]
+    noises = [member.filter for member in description.followed]
     least = _LEAST_SENSOR_VAR[precision]
     found = {
+        "HEARD": description.first_weight,
         "FILTER_PROCESS": np.stack([noise.process for noise in noises]),
         "SENSOR_VAR": np.stack([np.maximum(noise.sensor_var, least) for noise in noises]),
     }
@@ -102,7 +104,7 @@ def _functions(description: Description, draws: Draws | None) -> dict[str, np.nd
 
     The signal's variance is in all that is multiplied by a correlation.
     """
-    members = description.members
+    members = description.followed
     inverse = np.sqrt(_FOLDED[description.kernel]) / _each(description, "lengthscale")
     zeta = _each(description, "zeta") * inverse[:, :, None]
     variance = _each(description, "signal_var")
@@ -121,7 +123,7 @@ def _functions(description: Description, draws: Draws | None) -> dict[str, np.nd
     if draws is not None and draws.function is not None:
         drawn = [
             np.moveaxis(_scaled(member, drawn_weights(member, draws, index)), 2, 0)
-            for index, member in enumerate(members)
+            for index, member in enumerate(description.members)
         ]
         found["WEIGHT"] = _padded(np.concatenate(drawn), (2,))
     return found

@@ -15,12 +15,12 @@ static void believe(prssm_filter *filter, int member, const prssm_real *mean, co
 {% endif %}
         }
     }
-    filter->log_weight[member] = -{{ log }}(REAL(MEMBERS));
+    filter->log_weight[member] = (HEARD[member] > REAL(0)) ? {{ log }}(HEARD[member]) : NO_WEIGHT;
 }
 
 void prssm_filter_init(prssm_filter *filter)
 {
-    for (int member = 0; member < MEMBERS; ++member) {
+    for (int member = 0; member < FOLLOWED; ++member) {
         believe(filter, member, PRIOR_MEAN[member], PRIOR_FACTOR[member][0]);
     }
 }
@@ -34,7 +34,7 @@ int prssm_filter_recognise(prssm_filter *filter, const prssm_real *u, const prss
     }
     prssm_filter_init(filter);
     if (scale_samples(u, y, sample) > 0) {
-        for (int member = 0; member < MEMBERS; ++member) {
+        for (int member = 0; member < FOLLOWED; ++member) {
             prssm_real mean[DX];
             prssm_real factor[DX * DX];
             recognise(member, sample, mean, factor);
@@ -105,13 +105,13 @@ static void normalise(prssm_filter *filter)
 {
     prssm_real highest = filter->log_weight[0];
     prssm_real sum = REAL(0);
-    for (int member = 1; member < MEMBERS; ++member) {
+    for (int member = 1; member < FOLLOWED; ++member) {
         highest = larger(highest, filter->log_weight[member]);
     }
-    for (int member = 0; member < MEMBERS; ++member) {
+    for (int member = 0; member < FOLLOWED; ++member) {
         sum += {{ exp }}(filter->log_weight[member] - highest);
     }
-    for (int member = 0; member < MEMBERS; ++member) {
+    for (int member = 0; member < FOLLOWED; ++member) {
         filter->log_weight[member] -= highest + {{ log }}(sum);
     }
 }
@@ -128,11 +128,14 @@ int prssm_update(prssm_filter *filter, const prssm_real *u, const prssm_real *y)
     }
     if (measured > 0) {
         scale_input(u, scaled);
-        for (int member = 0; member < MEMBERS; ++member) {
+        for (int member = 0; member < FOLLOWED; ++member) {
             const prssm_real density = learn(filter, member, scaled, y);
             /* None of the members is the truth, so what they got right is forgotten in time. */
             filter->log_weight[member] *= REAL({{ memory }});
-            filter->log_weight[member] += is_finite(density) ? density : REAL(-1e30);
+            filter->log_weight[member] += is_finite(density) ? density : NO_WEIGHT;
+            if (!(HEARD[member] > REAL(0))) {
+                filter->log_weight[member] = NO_WEIGHT;
+            }
         }
         normalise(filter);
     }
@@ -213,7 +216,7 @@ int prssm_predict(prssm_filter *filter, const prssm_real *u)
         return PRSSM_NOT_FINITE;
     }
     scale_input(u, scaled);
-    for (int member = 0; member < MEMBERS; ++member) {
+    for (int member = 0; member < FOLLOWED; ++member) {
         prssm_real xu[DIN];
         prssm_real next[NF];
         prssm_real latent[DX][DX];
@@ -243,10 +246,10 @@ void prssm_filter_output(const prssm_filter *filter, const prssm_real *u, prssm_
         prssm_real cross[NF];
         prssm_real centre = REAL(0);
         prssm_real square = REAL(0);
-        for (int member = 0; member < MEMBERS; ++member) {
+        for (int member = 0; member < FOLLOWED; ++member) {
             centre += {{ exp }}(filter->log_weight[member]) * expected(filter, member, d, scaled);
         }
-        for (int member = 0; member < MEMBERS; ++member) {
+        for (int member = 0; member < FOLLOWED; ++member) {
             const prssm_real apart = expected(filter, member, d, scaled) - centre;
             square += {{ exp }}(filter->log_weight[member]) * (seen_with(filter, member, d, cross) + apart * apart);
         }

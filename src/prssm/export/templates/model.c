@@ -15,6 +15,8 @@ static const prssm_real {{ name }}{% for size in array.shape %}[{{ size }}]{% en
 #define DIN (DX + DU)
 #define NF PRSSM_FILTER_STATES
 #define MEMBERS PRSSM_MEMBERS
+#define FOLLOWED PRSSM_FOLLOWED
+#define NO_WEIGHT REAL(-1e30) /* the logarithm of a weight that is none */
 #define TRAJECTORIES PRSSM_TRAJECTORIES
 #define SHARE (TRAJECTORIES / MEMBERS)
 #define WINDOW PRSSM_WINDOW

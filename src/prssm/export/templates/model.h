@@ -43,6 +43,8 @@ typedef {{ real }} prssm_real;
 #define PRSSM_INPUTS {{ inputs | length }}
 #define PRSSM_OUTPUTS {{ outputs | length }}
 #define PRSSM_MEMBERS {{ members }}
+/* Members of a filter: those of free runs{{ ", then others that predict better" if followed > members else "" }}. */
+#define PRSSM_FOLLOWED {{ followed }}
 /* Sampled trajectories of all members; {{ trajectory_words }}. */
 #define PRSSM_TRAJECTORIES {{ trajectories }}
 /* First samples that prssm_init reads; 0: it starts from the prior. */
@@ -72,9 +74,9 @@ typedef struct {
 
 /* A filter: a Gaussian for every member, and how much each is believed. */
 typedef struct {
-    prssm_real mean[PRSSM_MEMBERS][PRSSM_FILTER_STATES];
-    prssm_real covariance[PRSSM_MEMBERS][PRSSM_FILTER_STATES][PRSSM_FILTER_STATES];
-    prssm_real log_weight[PRSSM_MEMBERS];
+    prssm_real mean[PRSSM_FOLLOWED][PRSSM_FILTER_STATES];
+    prssm_real covariance[PRSSM_FOLLOWED][PRSSM_FILTER_STATES][PRSSM_FILTER_STATES];
+    prssm_real log_weight[PRSSM_FOLLOWED];
 } prssm_filter;
 
 /* Start at the first of PRSSM_WINDOW samples, u[row * PRSSM_INPUTS + column] and

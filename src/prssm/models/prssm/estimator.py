@@ -19,13 +19,10 @@ from prssm.models.estimator import Estimator, Simulated
 from prssm.models.functions.jax_model import JaxModel
 from prssm.models.prssm.calibration import Calibration, widening
 from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, ResolvedConfig
-from prssm.models.prssm.filtering.noises import (
-    Heard,
-    estimated_noises,
-    heard_by_folds,
-    trained_noises,
-)
-from prssm.models.prssm.filtering.space import space_of
+from prssm.models.prssm.elbo import StateSpaceModel
+from prssm.models.prssm.filtering.choice import filter_members
+from prssm.models.prssm.filtering.members import FilterMembers, checked
+from prssm.models.prssm.filtering.noises import trained_noises
 from prssm.models.prssm.fitting.contest import Contender, Contest
 from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.fitting.growth import Growth
@@ -74,9 +71,9 @@ class PRSSM(Estimator):
     config: PRSSMConfig
     config_: ResolvedConfig  # with what the data decided filled in
     training_: TrainingLog
-    noises_: NoiseFactors  # those of the filters; free runs keep the trained ones
+    filter_: FilterMembers  # members and noises of the filters; free runs keep the trained ones
     _first: Contender | None  # the winner of the race, while the contest goes on
-    _last: tuple[Fitting, Choice]  # what was kept last, until its noises are known
+    _last: Contender  # what was kept last, until its noises are known
     restarts_: Trained  # all trained restarts with their held-out runs; not in a model file
 
     @property
@@ -95,11 +92,8 @@ class PRSSM(Estimator):
         del self._first
         if first is not None:
             self._contest(first, records, session)
-        fitting, choice = self._last
+        self.filter_ = filter_members(self._last, self._window)
         del self._last
-        folds = heard_by_folds(fitting.trained, choice)
-        final = Heard(choice.mixture.models, fitting.records)
-        self.noises_ = estimated_noises(folds, final, self._window) or self.noises_
 
     def _contest(self, first: Contender, records: list[Record], session: Session) -> None:
         config = self.config_
@@ -125,13 +119,14 @@ class PRSSM(Estimator):
             session.progress.stop()
         key = fingerprint(config, vars(cut).values())
         self._tell(fitting.trained, session)
-        self._keep(fitting, fitting.train(session, key, lambda now: self._tell(now, session)))
+        log = fitting.train(session, key, lambda now: self._tell(now, session))
+        self._keep(fitting, starts, log)
         contested = (
             config.grow and config.complexity == AUTO and session.mesh is None and self._window
         )
         self._first = None
         if contested and folds:
-            self._first = Contender(fitting, starts, choose(fitting.trained), self.stride_)
+            self._first = self._last
 
     def _fit_stream(self, stream: Stream, scaler: Scaler, session: Session) -> None:
         """As `_fit` with nothing held out, but the windows are read from disk.
@@ -152,7 +147,7 @@ class PRSSM(Estimator):
             log = fitting.train_stream(session, key, feed)
         finally:
             feed.close()
-        self._keep(fitting, log)
+        self._keep(fitting, starts, log)
         del self._last  # the noises of a stream's filter are the trained ones
 
     def _tell(self, trained: Trained, session: Session) -> None:
@@ -161,11 +156,11 @@ class PRSSM(Estimator):
             self._take(trained, choose(trained))
             session.found(self)
 
-    def _keep(self, fitting: Fitting, log: TrainingLog | None) -> None:
+    def _keep(self, fitting: Fitting, starts: Starts, log: TrainingLog | None) -> None:
         """What is kept of all that was trained."""
         choice = choose(fitting.trained)
         self._take(fitting.trained, choice)
-        self._last = fitting, choice
+        self._last = Contender(fitting, starts, choice, self.stride_)
         best = np.flatnonzero(fitting.racers == choice.members[0])
         log = log or TrainingLog.nothing()
         self.training_ = replace(log, kept=int(best[0]) if len(best) else log.kept)
@@ -176,7 +171,7 @@ class PRSSM(Estimator):
         self.config_ = now.fitting.config
         self.stride_ = now.stride
         self._take(now.fitting.trained, now.choice)
-        self._last = now.fitting, now.choice
+        self._last = now
         self.training_ = log
         session.found(self)
 
@@ -186,7 +181,8 @@ class PRSSM(Estimator):
         self.held_out_ = choice.held_out
         self.calibration_ = choice.calibration
         self.mixture_ = choice.mixture
-        self.noises_ = trained_noises(choice.mixture.models)
+        models = choice.mixture.models
+        self.filter_ = FilterMembers.equal(models, trained_noises(models))
         self.steady_ = choice.steady
         self.worse_than_linear_ = choice.worse_than_linear
         self.training_ = TrainingLog.nothing()
@@ -247,7 +243,7 @@ class PRSSM(Estimator):
         return [self._path(best.run(u, y, _VISITS, self.config.seed)) for u, y in starts]
 
     def _state_space(self) -> StateSpace:
-        return space_of(self.mixture_.models, self._window, self.noises_)
+        return self.filter_.space(self.mixture_.models, self._window)
 
     def stepper(self, *, best: bool = False) -> Stepper | MixtureStepper:
         """One step at a time, for a controller: some microseconds a step of each member's mean.
@@ -301,6 +297,8 @@ class PRSSM(Estimator):
                 "held-out values",
             ),
         ]
+        if self.filter_.beside is not None:
+            found.append(("Filter", self.filter_.words()))
         if self.worse_than_linear_:
             found.append(("Linear", _WORSE_THAN_LINEAR.format(level=self.worse_than_linear_)))
         return found if self.steady_ else [*found, ("Warning", _RUNS_AWAY)]
@@ -311,6 +309,8 @@ class PRSSM(Estimator):
         arrays = {f"models{jax.tree_util.keystr(path)}": np.asarray(leaf) for path, leaf in leaves}
         arrays |= {f"training.{name}": array for name, array in curves.items()}
         arrays["calibration"] = self.calibration_.factor
+        filtered, more = self.filter_.to_parts()
+        arrays |= more
         resolved = {name: getattr(self.config_, name) for name in RESOLVED}
         return {
             "training": values,
@@ -319,7 +319,7 @@ class PRSSM(Estimator):
             "held_out": self.held_out_,
             "steady": self.steady_,
             "worse_than_linear": self.worse_than_linear_,
-            "noises": self.noises_.to_dict(),
+            "filter": filtered,
         }, arrays
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -328,7 +328,7 @@ class PRSSM(Estimator):
         like = blank_model(self.config_, len(self.input_names_), len(self.output_names_))
         members = len(arrays["models.log_output_std"])
         leaves = [
-            _shaped(arrays, f"models{jax.tree_util.keystr(path)}", (members, *leaf.shape))
+            checked(arrays, f"models{jax.tree_util.keystr(path)}", (members, *leaf.shape))
             for path, leaf in jax.tree_util.tree_leaves_with_path(like)
         ]
         self.mixture_ = Mixture(
@@ -342,15 +342,19 @@ class PRSSM(Estimator):
         self.steady_ = bool(values.get("steady", True))
         self.worse_than_linear_ = str(values.get("worse_than_linear", ""))
         self.calibration_ = Calibration(arrays["calibration"])
-        self.noises_ = trained_noises(self.mixture_.models)
-        if "noises" in values:  # files of earlier versions have none
-            self.noises_ = NoiseFactors.from_dict(values["noises"])
+        self.filter_ = self._restored_filter(values, arrays, like)
 
-
-def _shaped(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:
-    if arrays[name].shape != shape:
-        raise TypeError(f"{name} has shape {arrays[name].shape}, the options ask for {shape}")
-    return arrays[name]
+    def _restored_filter(
+        self, values: dict[str, Any], arrays: dict[str, np.ndarray], like: StateSpaceModel
+    ) -> FilterMembers:
+        """Files of earlier versions have the same noises for all members, or none."""
+        if "filter" in values:
+            return FilterMembers.from_parts(values["filter"], arrays, like)
+        models = self.mixture_.models
+        noises = trained_noises(models)
+        if "noises" in values:
+            noises = NoiseFactors.from_dict(values["noises"])
+        return FilterMembers.equal(models, noises)
 
 
 def _check_sizes(config: ResolvedConfig, arrays: dict[str, np.ndarray], inputs: int) -> None:

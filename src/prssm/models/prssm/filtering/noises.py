@@ -1,11 +1,16 @@
 """The noises with which a PR-SSM is filtered; a free run keeps the trained ones.
 
-They are those under which two things are most likely together: stretches of the data under models
-of the folds, which have not seen them, and the training data under the final models. The models of
-the folds err more than the final ones will, and nothing errs less than a model on its own data.
+There are two ways to find them. Both look at two things together: stretches of the data under
+models of the folds, which have not seen them, and the training data under the final models. The
+models of the folds err more than the final ones will, and nothing errs less than a model on its own
+data.
+
+One way takes the noises under which these data are most likely. The other takes those whose
+predictions one and ten rows ahead err least: a filter's gain depends on how large the noises are
+beside each other, and their common size is then what the errors show.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import jax
@@ -15,39 +20,31 @@ from jaxtyping import Float
 from prssm.data.record import Record
 from prssm.inference.noise_search import (
     CANDIDATES,
+    ROUNDS,
+    Errors,
     Likelihood,
     NoiseFactors,
     log_likelihoods,
     most_likely,
+    prediction_errors,
 )
-from prssm.inference.state_space import Array
+from prssm.inference.state_space import Array, Belief
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.filtering.space import PRSSMSpace, is_plain, space_of
-from prssm.models.prssm.selection import Choice
-from prssm.models.prssm.trained import Trained
 
+HORIZON = 10  # rows ahead, beside one
 _ROWS = 250  # of each of the two, which are enough to tell five numbers
 _FEW_ROWS = 80  # where JAX computes every step, which takes longer
 _MEMBERS = 2  # of each mixture, its best ones: they tell the same, and many take long
-_LEAST_ROWS = 20  # of a stretch after the window from which its first state is found
+LEAST_ROWS = 20  # of a stretch after the window from which its first state is found
 
 
 class Heard(NamedTuple):
-    """Models, and what their filter is judged on."""
+    """Models, what their filter is judged on, and the shape of their process noise, if any."""
 
     models: StateSpaceModel  # arrays lead with the members
     records: Sequence[Record]
-
-
-def heard_by_folds(trained: Trained, choice: Choice) -> list[Heard]:
-    """The folds' models of the chosen levels, with the stretches that they have not seen."""
-    found = []
-    for one in choice.candidates:
-        for group in trained.groups:
-            if group.level is one.level and group.fold is not None:
-                mixture = trained.mixture(one.round, trained.members(group, one.round))
-                found.append(Heard(mixture.models, group.fold.held_out_records))
-    return found
+    shape: Float[Array, "M Dx Dx"] | None = None
 
 
 def trained_noises(models: StateSpaceModel) -> NoiseFactors:
@@ -57,41 +54,110 @@ def trained_noises(models: StateSpaceModel) -> NoiseFactors:
 
 
 def estimated_noises(folds: Sequence[Heard], final: Heard, window: int) -> NoiseFactors | None:
-    """None where there are too few data to tell."""
-    each = [_likelihood(parts, window) for parts in (folds, [final])]
-    known = [one for one in each if one is not None]
-    if not known:
+    """The most likely ones; None where there are too few data to tell."""
+    each = [_likelihood(stretches) for stretches in _both(folds, final, window)]
+    if not each:
         return None
-    return most_likely(lambda candidates: np.sum([one(candidates) for one in known], axis=0))
+    return most_likely(lambda candidates: np.sum([one(candidates) for one in each], axis=0))
 
 
-def _likelihood(parts: Sequence[Heard], window: int) -> Likelihood | None:
-    """The mean over the members of the log-density of all stretches."""
+def predicting_noises(
+    folds: Sequence[Heard], final: Heard, window: int, *, rounds: int = ROUNDS
+) -> NoiseFactors | None:
+    """Those that predict best; None where there are too few data to tell.
+
+    Without rounds of a search it is the best of some usual ones.
+    """
+    each = [_errors(stretches) for stretches in _both(folds, final, window)]
+    if not each:
+        return None
+
+    def precision(candidates: Sequence[NoiseFactors]) -> Float[Array, " K"]:
+        found = [one(candidates) for one in each]
+        return -np.sum([np.log(errors.near) + np.log(errors.far) for errors in found], axis=0)
+
+    best = most_likely(precision, rounds)
+    if best is None:
+        return None
+    relative = [one([best]).relative[0] for one in each]
+    size = float(np.exp(0.5 * np.mean(np.log(relative))))
+    return best.larger(size) if np.isfinite(size) else best
+
+
+class _Stretch(NamedTuple):
+    """A record, and the models that are asked about it, each as often as there are candidates."""
+
+    space: PRSSMSpace
+    record: Record
+
+    def with_noises(self, candidates: Sequence[NoiseFactors]) -> tuple[PRSSMSpace, Belief]:
+        """The models with the candidates' noises, and where they begin."""
+        padded = [*candidates, *[candidates[0]] * (CANDIDATES - len(candidates))]
+        own = self.space.with_noises(padded * (self.space.members // CANDIDATES))
+        window = own.window
+        found = own.recognised(self.record.u[:window], self.record.y[:window]) if window else None
+        return own, found[1] if found else own.first()
+
+
+def _both(folds: Sequence[Heard], final: Heard, window: int) -> list[list[_Stretch]]:
+    """What the folds have not seen, and the training data; what is too short is left out."""
+    found = [_stretches(parts, window) for parts in (folds, [final])]
+    return [stretches for stretches in found if stretches]
+
+
+def _stretches(parts: Sequence[Heard], window: int) -> list[_Stretch]:
     rows = sum(len(record) for part in parts for record in part.records)
     most = _ROWS if all(is_plain(part.models) for part in parts) else _FEW_ROWS
     share = min(1.0, most / max(rows, 1))
-    stretches: list[tuple[PRSSMSpace, Record]] = []
+    least = window + LEAST_ROWS
+    found: list[_Stretch] = []
     for part in parts:
-        many = jax.tree.map(
-            lambda leaf: np.repeat(np.asarray(leaf)[:_MEMBERS], CANDIDATES, axis=0), part.models
-        )
-        space = space_of(many, window, NoiseFactors(coloured=1.0))
-        for record in part.records:
-            cut = record[: max(round(share * len(record)), window + _LEAST_ROWS)]
-            if len(cut) >= window + _LEAST_ROWS:
-                stretches.append((space, cut))
-    if not stretches:
-        return None
+        models = jax.tree.map(_repeated, part.models)
+        shape = None if part.shape is None else _repeated(part.shape)
+        space = space_of(models, window, NoiseFactors(coloured=1.0), shape)
+        cuts = [record[: max(round(share * len(record)), least)] for record in part.records]
+        found += [_Stretch(space, cut) for cut in cuts if _tells(cut, window)]
+    return found
+
+
+def _tells(record: Record, window: int) -> bool:
+    """Whether there is something to predict, ten rows ahead too."""
+    return len(record) >= window + LEAST_ROWS and not np.isnan(record.y[window + HORIZON :]).all()
+
+
+def _repeated(leaf: Array) -> Array:
+    """The best members, each once for every candidate."""
+    return np.repeat(np.asarray(leaf)[:_MEMBERS], CANDIDATES, axis=0)
+
+
+def _likelihood(stretches: Sequence[_Stretch]) -> Likelihood:
+    """The mean over the members of the log-density of all stretches."""
 
     def likelihood(candidates: Sequence[NoiseFactors]) -> Float[Array, " K"]:
-        padded = [*candidates, *[candidates[0]] * (CANDIDATES - len(candidates))]
         total = np.zeros(CANDIDATES)
-        for space, record in stretches:
-            own = space.with_noises(padded * (space.members // CANDIDATES))
-            start = own.recognised(record.u[:window], record.y[:window]) if window else None
-            belief = start[1] if start else own.first()
-            density = log_likelihoods(own, record.u, record.y, belief=belief, skip=window)
+        for stretch in stretches:
+            space, belief = stretch.with_noises(candidates)
+            record = stretch.record
+            density = log_likelihoods(space, record.u, record.y, belief=belief, skip=space.window)
             total += density.reshape(-1, CANDIDATES).mean(axis=0)
         return total[: len(candidates)]
 
     return likelihood
+
+
+def _errors(stretches: Sequence[_Stretch]) -> Callable[[Sequence[NoiseFactors]], Errors]:
+    """Geometric means, over members and stretches, of the errors of each candidate."""
+
+    def errors(candidates: Sequence[NoiseFactors]) -> Errors:
+        found = []
+        for stretch in stretches:
+            space, belief = stretch.with_noises(candidates)
+            record = stretch.record
+            each = prediction_errors(
+                space, record.u, record.y, belief=belief, skip=space.window, horizon=HORIZON
+            )
+            found.append(np.log(each).reshape(3, -1, CANDIDATES).mean(axis=1))
+        means = np.exp(np.mean(found, axis=0))
+        return Errors(*means[:, : len(candidates)])
+
+    return errors

@@ -14,7 +14,7 @@ from typing import Self
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from prssm.data.record import Record
 from prssm.dynamics.transition import Dynamics
@@ -30,7 +30,8 @@ from prssm.models.prssm.elbo import StateSpaceModel
 class PRSSMSpace(StateSpace):
     """What all members share whatever their parts; subclasses say how a step is computed.
 
-    `noises` are one for all members, or one for each.
+    `noises` are one for all members, or one for each. `shape` (M, Dx, Dx) is the covariance of
+    process noise of size one; none: the same for every state.
     """
 
     def __init__(
@@ -38,14 +39,30 @@ class PRSSMSpace(StateSpace):
         models: StateSpaceModel,
         window: int,
         noises: NoiseFactors | Sequence[NoiseFactors],
+        shape: Float[Array, "M Dx Dx"] | None = None,
     ) -> None:
         self.models = jax.tree.map(np.asarray, models)
         self.window = window
         log_process_std = self.models.transition.log_process_std
         self.members, self._latent = log_process_std.shape
         self.output_dim = self.models.log_output_std.shape[1]
+        self._heard: Bool[Array, " M"] | None = None
+        self._shape = np.eye(self._latent) if shape is None else shape
         each = [noises] * self.members if isinstance(noises, NoiseFactors) else list(noises)
         self._set_noises(each)
+
+    @property
+    def first_log_weight(self) -> Float[Array, " M"]:
+        if self._heard is None:
+            return super().first_log_weight
+        with np.errstate(divide="ignore"):
+            return np.log(self._heard / self._heard.sum())
+
+    def hearing(self, heard: Sequence[bool]) -> Self:
+        """The same, but only some members have a weight; the others are followed."""
+        other = copy.copy(self)
+        other._heard = np.array(heard)
+        return other
 
     def with_noises(self, each: Sequence[NoiseFactors]) -> Self:
         """The same members, each with other noises."""
@@ -70,12 +87,13 @@ class PRSSMSpace(StateSpace):
         noise = (self._factor(each, "sensor") * output_std) ** 2 + LEAST_OUTPUT_VAR
         self._R = (noise[:, :, None] * np.eye(self.output_dim))[:, None]
         trained_var = np.exp(2.0 * self.models.transition.log_process_std)
-        self._process_var = trained_var + self._factor(each, "process") ** 2
+        process = trained_var[:, :, None] * np.eye(self._latent)
+        process = process + self._factor(each, "process")[:, :, None] ** 2 * self._shape
         self.state_dim = self._latent + self._colour.size
         nothing = np.zeros((self.members, self._latent, self._latent))
-        # What no state changes: the coloured noise's part of a step.
+        # What no state changes: the coloured noise's part of a step, and the process noise.
         self._A = block_diagonal(nothing, self._colour.A)[:, None]
-        self._Q = block_diagonal(nothing, self._colour.Q)[:, None]
+        self._Q = block_diagonal(process, self._colour.Q)[:, None]
 
     @property
     def shown(self) -> int:
@@ -110,9 +128,7 @@ class PRSSMSpace(StateSpace):
         A = self._A.copy() if alone else np.repeat(self._A, value.shape[1], axis=1)
         Q = self._Q.copy() if alone else np.repeat(self._Q, value.shape[1], axis=1)
         A[:, :, :n, :n] = slope
-        Q.reshape(*Q.shape[:2], -1)[:, :, : n * self.state_dim : self.state_dim + 1] = (
-            variance + self._process_var[:, None]
-        )
+        Q.reshape(*Q.shape[:2], -1)[:, :, : n * self.state_dim : self.state_dim + 1] += variance
         if self._colour.size:
             later = x[:, :, n:] @ np.swapaxes(self._colour.A, 1, 2)
             value = np.concatenate([value, later], axis=2)
@@ -133,8 +149,9 @@ class PlainSpace(PRSSMSpace):
         models: StateSpaceModel,
         window: int,
         noises: NoiseFactors | Sequence[NoiseFactors],
+        shape: Float[Array, "M Dx Dx"] | None = None,
     ) -> None:
-        super().__init__(models, window, noises)
+        super().__init__(models, window, noises, shape)
         transition = self.models.transition
         inputs = transition.gp.zeta.shape[-1] - self._latent
         self._gp = GPFunctions.of_sparse(transition.gp, self._latent)
@@ -181,8 +198,9 @@ class JaxSpace(PRSSMSpace):
         models: StateSpaceModel,
         window: int,
         noises: NoiseFactors | Sequence[NoiseFactors],
+        shape: Float[Array, "M Dx Dx"] | None = None,
     ) -> None:
-        super().__init__(models, window, noises)
+        super().__init__(models, window, noises, shape)
         self._dynamics = conditioned(self.models)
         self._step = jax.jit(jax.vmap(_local_step, in_axes=(0, 0, None)))
         self._output = jax.jit(jax.vmap(_local_output, in_axes=(0, 0, None)))
@@ -204,10 +222,13 @@ class JaxSpace(PRSSMSpace):
 
 
 def space_of(
-    models: StateSpaceModel, window: int, noises: NoiseFactors | Sequence[NoiseFactors]
+    models: StateSpaceModel,
+    window: int,
+    noises: NoiseFactors | Sequence[NoiseFactors],
+    shape: Float[Array, "M Dx Dx"] | None = None,
 ) -> PRSSMSpace:
     """The fastest that knows the models, whose arrays lead with the members."""
-    return (PlainSpace if is_plain(models) else JaxSpace)(models, window, noises)
+    return (PlainSpace if is_plain(models) else JaxSpace)(models, window, noises, shape)
 
 
 def is_plain(models: StateSpaceModel) -> bool:

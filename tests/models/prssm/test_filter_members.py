@@ -1,0 +1,141 @@
+"""Who is filtered with: an autoregression as a member, errors ahead, and the choice."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from fitted_models import random_prssm, record_for
+
+import prssm
+from prssm.data.lag_windows import regression
+from prssm.data.record import Record
+from prssm.inference.filtering import ahead, filter_rows, rows_from
+from prssm.inference.noise_search import NoiseFactors, prediction_errors
+from prssm.models.prssm.config import DEFAULT
+from prssm.models.prssm.filtering.autoregressive import autoregressive_member
+from prssm.models.prssm.filtering.choice import Speaker, _kept, typical_error
+from prssm.models.prssm.filtering.members import Beside, FilterMembers
+from prssm.models.prssm.filtering.noises import Heard, predicting_noises
+from prssm.models.prssm.filtering.space import space_of
+
+WINDOW = 6
+CONFIG = DEFAULT.replace(
+    latent_dim=4, inducing=3, horizon=20, iterations=0, folds=0, recognition_window=WINDOW
+)
+
+
+def disturbed(rows: int, seed: int = 0) -> Record:
+    """A resonance whose disturbance goes through it: y is no function of u alone."""
+    rng = np.random.default_rng(seed)
+    u = rng.standard_normal((rows, 1))
+    y = np.zeros((rows, 1))
+    for t in range(2, rows):
+        y[t] = 1.6 * y[t - 1] - 0.8 * y[t - 2] + 0.3 * u[t - 1] + 0.2 * rng.standard_normal()
+    return Record(u, y / y.std())
+
+
+def test_an_autoregressive_member_foretells_what_least_squares_does():
+    record = disturbed(300)
+    models, shape = autoregressive_member(CONFIG, [record], WINDOW)
+    exact = NoiseFactors(process=1.0, sensor=1e-4, memory=0.0)
+    space = space_of(models, WINDOW, exact, shape)
+    found = filter_rows(space, record.u, record.y)
+    lags = 2
+    data = regression([record], lags)
+    normal = data.x.T @ data.x + 1e-8 * len(data.x) * np.eye(2 * lags)
+    foretold = data.x @ np.linalg.solve(normal, data.x.T @ data.y)
+    np.testing.assert_allclose(found.output[0, WINDOW:], foretold[WINDOW - lags :], atol=1e-4)
+    residual = (data.y - foretold).std()
+    np.testing.assert_allclose(found.seen.variance[0, WINDOW:, 0, 0], residual**2, rtol=0.05)
+
+
+def test_an_autoregression_needs_room_and_rows():
+    short = Record(np.zeros((4, 1)), np.full((4, 1), np.nan))
+    assert autoregressive_member(CONFIG, [short], WINDOW) is None
+    wide = Record(np.zeros((40, 1)), np.random.default_rng(0).normal(size=(40, 5)))
+    assert autoregressive_member(CONFIG, [wide], WINDOW) is None
+
+
+def test_prediction_errors_are_those_of_the_filter_and_of_predictions_ahead():
+    model = random_prssm(states=3, outputs=2, members=2)
+    u, y = record_for(model, rows=40)
+    scaled = model.scaler_.scale(Record(u, y))
+    y = scaled.y.copy()
+    y[7, 0] = np.nan
+    y[20] = np.nan
+    space = space_of(model.mixture_.models, 3, NoiseFactors(process=0.1, coloured=0.4, memory=0.5))
+    belief = space.recognised(scaled.u[:3], y[:3])[1]
+    found = prediction_errors(space, scaled.u, y, belief=belief, skip=5, horizon=4)
+    run = rows_from(space, scaled.u, y, belief=belief)
+    for horizon, errors in ((1, found.near), (4, found.far)):
+        expected = ahead(space, run, scaled.u, horizon)
+        rows = slice(5 if horizon == 1 else 8, None)
+        square = np.nanmean((y - expected.output)[:, rows] ** 2, axis=(1, 2))
+        np.testing.assert_allclose(errors, square, rtol=1e-9)
+    variance = np.diagonal(run.seen.variance, axis1=-2, axis2=-1)
+    relative = np.nanmean((run.seen.innovation**2 / variance)[:, 5:], axis=(1, 2))
+    np.testing.assert_allclose(found.relative, relative)
+
+
+def speaker(name: str, records: list[Record], slow: float, own: tuple[int, ...]) -> Speaker:
+    """An autoregression whose dynamics are wrong by a factor."""
+    models, shape = autoregressive_member(CONFIG, records, WINDOW)
+    weight = np.array(models.transition.mean.weight)
+    weight[:, :2, :2] *= slow
+    mean = replace(models.transition.mean, weight=weight)
+    wrong = replace(models, transition=replace(models.transition, mean=mean))
+    heard = Heard(wrong, [disturbed(80, seed=5)], shape)
+    return Speaker(name, [heard], heard, NoiseFactors(process=1.0, memory=0.0), own)
+
+
+def test_the_model_that_predicts_better_has_the_smaller_error_and_is_heard():
+    good = speaker("good", [disturbed(300)], slow=1.0, own=())
+    bad = speaker("bad", [disturbed(300)], slow=0.7, own=(0,))
+    assert typical_error([good], WINDOW) < 0.8 * typical_error([bad], WINDOW)
+    kept = _kept([good], [bad])
+    assert kept.heard == (False,)
+    space = kept.space(bad.final.models, WINDOW)
+    np.testing.assert_array_equal(np.exp(space.first_log_weight), [0.0, 1.0])
+    record = disturbed(60, seed=6)
+    run = filter_rows(space, record.u, record.y)
+    np.testing.assert_allclose(np.exp(run.log_weight[:, -1]), [0.0, 1.0])
+    alone = filter_rows(_kept([bad], [bad]).space(bad.final.models, WINDOW), record.u, record.y)
+    np.testing.assert_allclose(run.filtered.mean[:1], alone.filtered.mean)
+
+
+def test_noises_that_predict_have_the_size_of_the_errors():
+    record = disturbed(300)
+    models, shape = autoregressive_member(CONFIG, [record], WINDOW)
+    heard = Heard(models, [record], shape)
+    noises = predicting_noises([heard], heard, WINDOW, rounds=0)
+    space = space_of(models, WINDOW, noises, shape)
+    run = filter_rows(space, record.u, record.y)
+    relative = (run.seen.innovation**2 / run.seen.variance[..., 0])[0, WINDOW:250]
+    assert np.mean(relative) == pytest.approx(1.0, rel=0.05)
+
+
+def test_members_beside_are_kept_in_the_model_file_and_checked(tmp_path):
+    model = random_prssm(states=3)
+    others = random_prssm(states=3, members=1, seed=1).mixture_.models
+    beside = Beside("other", others, (NoiseFactors(process=0.3),), np.eye(3)[None])
+    before = model.simulate(record_for(model)[0], seed=3).mean
+    model.filter_ = FilterMembers((NoiseFactors(),) * 2, (False, False), beside)
+    again = prssm.load(model.save(tmp_path / "model.prssm"))
+    u, y = record_for(model)
+    record = Record(u, y, model.dt_)
+    np.testing.assert_array_equal(
+        again.predict(record, horizon=2).mean, model.predict(record, horizon=2).mean
+    )
+    np.testing.assert_array_equal(model.simulate(u, seed=3).mean, before)
+    observer = again.observer()
+    for row in range(len(u)):
+        observer.update(u[row], y[row])
+    np.testing.assert_allclose(observer.output.mean, again.filter(record).mean[-1])
+    np.testing.assert_array_equal(observer.weights, [0.0, 0.0, 1.0])
+    values, arrays = model._state()
+    for broken in ({"noises": values["filter"]["noises"][:1]}, {"heard": [True]}):
+        with pytest.raises(TypeError, match="filter"):
+            model._restore(values | {"filter": values["filter"] | broken}, arrays)
+    arrays["beside_shape"] = np.zeros((1, 2, 2))
+    with pytest.raises(TypeError, match="beside_shape"):
+        model._restore(values, arrays)
