@@ -67,9 +67,13 @@ def picture(prediction: Prediction) -> str:
         ax.yaxis.label.set_parse_math(False)
         ax.label_outer()
     handles, words = axes[0].get_legend_handles_labels()
-    place = "outside upper left"
     legend = figure.legend(
-        handles, words, loc=place, ncols=len(words), frameon=False, fontsize="small"
+        handles,
+        words,
+        loc="outside upper left",
+        ncols=len(words),
+        frameon=False,
+        fontsize="small",
     )
     for text in legend.get_texts():
         text.set_parse_math(False)

@@ -63,6 +63,7 @@ def _start(found: Autoregression, std: np.ndarray, window: int) -> LinearStart:
         _BROAD_STD * np.eye(system.order),
         _SURE * std,
         correlation=np.zeros(outputs),
+        start_std=_SURE * std,
     )
     weight, bias, factor = broad.affine(system, found.lags)
     first = np.zeros((system.order, window * (outputs + inputs)))
