@@ -36,10 +36,12 @@ def none(kept: Kept) -> np.ndarray:
     return np.ones(kept["test_std"].shape[1])
 
 
-def held_out(kept: Kept) -> Calibration:
-    """From the errors of the folds' models alone."""
+def held_out(kept: Kept, together: bool = False) -> Calibration:
+    """From the errors of the folds' models alone: the typical stretch, or all of them together."""
     if "held_error" not in kept:
         return Calibration.none(kept["test_std"].shape[1])
+    if together:
+        return Calibration.fit([kept["held_error"]], [kept["held_std"]])
     return Calibration.fit(stretches(kept, "held_error"), stretches(kept, "held_std"))
 
 
@@ -94,7 +96,8 @@ def wider_outside(kept: Kept, factor: np.ndarray) -> np.ndarray:
 
 RULES: dict[str, Rule] = {
     "own band": none,
-    "held-out errors": lambda kept: held_out(kept).factor,
+    "all held-out errors": lambda kept: held_out(kept, together=True).factor,
+    "the typical stretch's": lambda kept: held_out(kept).factor,
     "their 68 and 95 %": lambda kept: of_quantiles(kept, (0.68, 0.95)),
     "Student": student,
     "spread of folds": lambda kept: with_folds(kept, held_out(kept).factor),

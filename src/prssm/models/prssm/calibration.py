@@ -20,8 +20,8 @@ import numpy as np
 from prssm.prediction.gaussian import half_width
 
 _SHARES = (0.9, 0.95)  # bands whose factors are averaged; see docs/studies/accuracy.md
-_SEEN = 0.35  # share of the final model's errors where it was trained, in the logarithm
-_NEW = 1.1  # times that a band must be wider on data that are new to all models
+_SEEN = 0.2  # share of the final model's errors where it was trained, in the logarithm
+_NEW = 1.15  # times that a band must be wider on data that are new to all models
 # A row that is outside by a deviation of the training data has a band so much wider; at most so
 # many deviations count; and what is left of it after each step, since a state that is wrong stays
 # so for a while.
