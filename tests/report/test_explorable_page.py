@@ -126,7 +126,7 @@ def test_data_of_figures_is_thinned_until_it_is_small_enough(monkeypatch) -> Non
         lambda _: Embedded("", {}, "x" * next(sizes) * 400_000),
     )
     page_module._explored(None, static=False)
-    assert asked == [4000, 2000, 1000]
+    assert asked == [4000, 2000, 1285]
 
 
 def test_without_bokeh_there_are_pictures_and_one_line_says_why(monkeypatch) -> None:
