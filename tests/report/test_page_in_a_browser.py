@@ -1,7 +1,7 @@
 """The explorable page in a real browser: drawn, silent, by keyboard, on a phone, in print."""
 
 import pytest
-from browser import Watched, chromium
+from browser import Watched, headless
 from test_explorable_page import EVIL, reported
 
 IDLE = "window.Bokeh && Bokeh.documents.length > 0 && Bokeh.documents[0].is_idle"
@@ -20,7 +20,7 @@ FOCUSED = """() => {
 def watched(tmp_path_factory):
     pytest.importorskip("bokeh", reason="needs the extra interactive")
     path = reported(tmp_path_factory.mktemp("page") / "report.html", rows=300)
-    with chromium() as browser:
+    with headless() as browser:
         watched = Watched(browser, viewport={"width": 1280, "height": 800})
         watched.page.goto(path.as_uri())
         watched.page.wait_for_function(IDLE, timeout=120_000)
