@@ -1,33 +1,22 @@
 """A headless Chromium for tests of pages; tests that ask for it are skipped where there is none."""
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-_FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-
 
 @contextmanager
-def chromium() -> Iterator[Any]:
+def headless() -> Iterator[Any]:
     """The system's browser, started without a window."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
+    from studio_browser import NAMES, chromium, launched
+
+    if chromium() is None:
         pytest.skip(f"needs a browser: one of {', '.join(NAMES)}")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=found, args=list(_FLAGS))
+        browser = launched(driver)
         yield browser
         browser.close()
 

@@ -2,21 +2,15 @@
 
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
-import numpy as np
 import pytest
-from small_models import small_linear
+from evil_report import reported
 
-from prssm.data.record import Record
-from prssm.evaluation.comparison import Run, run_over
 from prssm.foundation.errors import MissingExtraError, PrssmWarning
 from prssm.report import explorable
 from prssm.report.fit import findings
 from prssm.report.fit import page as page_module
-from prssm.report.tables import ScoreRow
 
-EVIL = "</script><img src=x onerror=\"document.title='hacked'\">$$\\alpha$$"
 LIMIT = 5_000_000
 
 
@@ -47,34 +41,13 @@ class Tags(HTMLParser):
             self.styles += data
 
 
-def reported(path: Path, rows: int, **more) -> Path:
-    model = small_linear()
-    rng = np.random.default_rng(0)
-    u = 3.0 + 2.0 * np.repeat(rng.normal(size=rows // 10), 10)
-    run = model.simulate(Record(u, None, 0.5))
-    y = run.mean + 0.3 * rng.normal(size=(rows, 1))
-    model.input_names_ = (EVIL,)
-    model.output_names_ = (f"{EVIL} out",)
-    found: Run = run_over(model, "test data", [Record(u, y, 0.5, name=EVIL)])
-    other = ScoreRow(EVIL, {"rmse": 1.0}, predictions=found.predictions)
-    return page_module.write_report(
-        path, model, [found], [other], title=EVIL, held_out=True, **more
-    )
-
-
 @pytest.fixture(scope="module")
-def path(tmp_path_factory) -> Path:
-    pytest.importorskip("bokeh", reason="needs the extra interactive")
-    return reported(tmp_path_factory.mktemp("page") / "report.html", rows=300)
+def page(explorable_page) -> Tags:
+    return Tags(explorable_page.read_text(encoding="utf-8"))
 
 
-@pytest.fixture(scope="module")
-def page(path) -> Tags:
-    return Tags(path.read_text(encoding="utf-8"))
-
-
-def test_the_library_is_inside_and_nothing_is_fetched(page, path) -> None:
-    assert path.stat().st_size < LIMIT
+def test_the_library_is_inside_and_nothing_is_fetched(page, explorable_page) -> None:
+    assert explorable_page.stat().st_size < LIMIT
     assert max(map(len, page.scripts)) > 1_000_000
     for tag, attributes in page.tags:
         assert tag not in ("link", "iframe", "object", "embed", "base")
@@ -126,7 +99,7 @@ def test_data_of_figures_is_thinned_until_it_is_small_enough(monkeypatch) -> Non
         lambda _: Embedded("", {}, "x" * next(sizes) * 400_000),
     )
     page_module._explored(None, static=False)
-    assert asked == [4000, 2000, 1000]
+    assert asked == [4000, 2000, 1285]
 
 
 def test_without_bokeh_there_are_pictures_and_one_line_says_why(monkeypatch) -> None:

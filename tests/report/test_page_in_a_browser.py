@@ -1,8 +1,8 @@
 """The explorable page in a real browser: drawn, silent, by keyboard, on a phone, in print."""
 
 import pytest
-from browser import Watched, chromium
-from test_explorable_page import EVIL, reported
+from browser import Watched, headless
+from evil_report import EVIL
 
 IDLE = "window.Bokeh && Bokeh.documents.length > 0 && Bokeh.documents[0].is_idle"
 RANGE = """() => {
@@ -17,12 +17,10 @@ FOCUSED = """() => {
 
 
 @pytest.fixture(scope="module")
-def watched(tmp_path_factory):
-    pytest.importorskip("bokeh", reason="needs the extra interactive")
-    path = reported(tmp_path_factory.mktemp("page") / "report.html", rows=300)
-    with chromium() as browser:
+def watched(explorable_page):
+    with headless() as browser:
         watched = Watched(browser, viewport={"width": 1280, "height": 800})
-        watched.page.goto(path.as_uri())
+        watched.page.goto(explorable_page.as_uri())
         watched.page.wait_for_function(IDLE, timeout=120_000)
         yield watched
         assert watched.wrong == []

@@ -30,6 +30,7 @@ PLAIN_MODELS = (
     "linear state-space model."
 )
 PACKAGES = ("prssm", "jax", "numpy", "scipy")
+LEAST_ROWS = 100  # of a panel
 MOST_DATA = 2_000_000  # characters of explorable figures, so that a page stays under 5 MB
 
 
@@ -92,8 +93,8 @@ def _explored(found: Findings, static: bool) -> Embedded | None:
 
     parts = embedded(explorable_figures(found))
     rows = ROWS
-    while len(parts.script) > MOST_DATA and rows > 100:
-        rows //= 2
+    while len(parts.script) > MOST_DATA and rows > LEAST_ROWS:
+        rows = max(int(0.9 * rows * MOST_DATA / len(parts.script)), LEAST_ROWS)
         parts = embedded(explorable_figures(found, rows))
     return parts
 
