@@ -516,6 +516,7 @@ class Estimator(
             inputs_outside=self.domain_.outside(seen),
             stamps=record.stamps,
             library=record.library,
+            origin=record.origin,
         )
         # One line is enough: the range of the inputs says more than the distance does.
         far = "" if np.any(prediction.inputs_outside) else about_seen(prediction)
