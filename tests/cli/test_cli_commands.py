@@ -276,3 +276,27 @@ def test_the_demo_asks_for_options_that_exist() -> None:
     from prssm.cli.commands.demo import DEMO_OPTIONS
 
     prssm.PRSSM(**DEMO_OPTIONS)
+
+
+def test_preprocessing_is_saved_and_the_split_of_it_is_scored(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["--preprocess", "split=90:", "--preprocess", "detrend=linear"]
+    assert main(["fit", "log.csv", *CONSTANT, "-u", "valve", "-y", "pressure", *words]) == 0
+    told = capsys.readouterr().out
+    assert "free run, test data" in told
+    assert "preprocessing: split=90:, detrend=linear" in told
+    model = prssm.load("model.prssm")
+    assert model.preprocessing_.words == ["split=90:", "detrend=linear"]
+    record = read("log.csv", inputs=["valve"], outputs=["pressure"])
+    slope = np.polyfit(np.arange(90), record.y[:90, 0], 1)[0]
+    run = model.simulate(record)
+    np.testing.assert_allclose(np.diff(run.mean[:, 0]), slope, rtol=1e-6)
+
+
+def test_steps_may_stand_in_a_file_and_wrong_ones_are_refused(refused) -> None:
+    Path("fit.toml").write_text('data = "plain.csv"\npreprocess = ["detrend", "lowpss=2"]\n')
+    assert "unknown step 'lowpss'" in refused("fit", "--config", "fit.toml", *CONSTANT)
+    both = refused("fit", "plain.csv", *CONSTANT, "--split", "0.5", "--preprocess", "split=0.7")
+    assert "--split and --preprocess split=0.7: give one of them" in both
+    assert not Path("model.prssm").exists()

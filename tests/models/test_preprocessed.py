@@ -9,6 +9,7 @@ import prssm
 from prssm.data.io.files import write_columns
 from prssm.data.record import Record
 from prssm.export.describing import describe
+from prssm.report.fit.findings import _record, behaviour_of
 
 DT = 0.1
 WORDS = ["outliers", "detrend=linear", "lowpass=2Hz"]
@@ -158,3 +159,21 @@ def test_a_stream_is_refused(tmp_path: Path) -> None:
     prssm.convert(tmp_path / "log.csv", tmp_path / "rows")
     with pytest.raises(prssm.OptionError, match="a stream trains as it was converted"):
         prssm.PRSSM().fit(prssm.Stream.open(tmp_path / "rows"), preprocess=["detrend"])
+
+
+def test_data_that_are_at_the_slow_rate_already_need_no_filter() -> None:
+    u, y = system()
+    record = Record(u, y, DT)
+    model = prssm.LinearSSM(order=1).fit(record, preprocess=["lowpass=2", "resample=0.5"])
+    slow = model.preprocessing_.prepare(record).measured
+    run = model.simulate(slow)
+    assert len(run) == len(slow) == 120
+    assert run.dt == 0.5
+
+
+def test_a_run_knows_where_its_recording_began(model: prssm.LinearSSM) -> None:
+    run = model.simulate(drifting()[400:])
+    assert run.origin == pytest.approx(40.0)
+    again = model.simulate(_record(run))
+    np.testing.assert_array_equal(again.mean, run.mean)
+    assert behaviour_of(model) is not None

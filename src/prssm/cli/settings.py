@@ -94,7 +94,7 @@ class FitWords(DataWords):
         Parameter(
             negative="",
             help="A step before training, e.g. detrend=linear, lowpass=2Hz, outliers, cut=100:900; "
-            "repeated, in this order. docs/data.md explains them; new data pass them, too.",
+            "repeated, in this order. Saved with the model: new data pass it too.",
         ),
     ] = None
     progress: Annotated[

@@ -244,20 +244,20 @@ class Estimator(
         )
 
     def findings(self) -> list[tuple[str, str]]:
-        """What the fit decided by itself, as (what, how) in words, for reports.
+        """What was done to the data and what the fit decided by itself, as (what, how) in words.
 
-        Nothing where it decided nothing.
+        For reports. Nothing where nothing was done.
         """
-        if self.stride_ == 1:
-            return []
-        return [
-            (
-                "Rate",
+        found = []
+        if self.preprocessing_.words:
+            found.append(("Preprocessing", ", ".join(self.preprocessing_.words)))
+        if self.stride_ > 1:
+            told = (
                 f"a step of the model is {self.stride_} rows, over which inputs are averaged; "
-                "predictions are "
-                f"interpolated",
+                "predictions are interpolated"
             )
-        ]
+            found.append(("Rate", told))
+        return found
 
     # ---- what a user calls ----
 
@@ -516,6 +516,7 @@ class Estimator(
             inputs_outside=self.domain_.outside(seen),
             stamps=record.stamps,
             library=record.library,
+            origin=record.origin,
         )
         # One line is enough: the range of the inputs says more than the distance does.
         far = "" if np.any(prediction.inputs_outside) else about_seen(prediction)

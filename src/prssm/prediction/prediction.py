@@ -47,6 +47,7 @@ class Prediction:
     cautions: tuple[str, ...] = ()
     stamps: Stamps | None = None  # the time column of the data, as it came
     library: str = ""  # the package of the data frame that the data were, if any
+    origin: float = 0.0  # where its first row is in the recording: seconds, or rows without dt
 
     def __len__(self) -> int:
         return len(self.mean)

@@ -43,12 +43,12 @@ def test_sound_data_get_no_note() -> None:
 
 def test_spikes_are_named_by_row_and_the_step_removes_them() -> None:
     def change(y: np.ndarray) -> None:
-        y[[100, 400]] += 9.0
+        y[[100, 250]] += 9.0
 
     data = spoilt(change)
     note = only(data)
     assert (note.what, note.where, note.step) == ("outliers", "y", "outliers")
-    assert note.rows == ((100, 101), (400, 401))
+    assert note.rows == ((100, 101), (250, 251))
     assert "2 values more than 8 deviations" in note.says
     (mended,) = Preprocessing.of(note.step).training([data])
     assert [n.what for n in notes_about([mended])] == ["missing"]
@@ -168,3 +168,26 @@ def test_a_test_unlike_training() -> None:
     assert "100% of the test rows" in found[0].says
     slow = other.changed(u=np.repeat(other.u[::100], 100, axis=0))
     assert [note.what for note in prssm.advise(sound, test=slow)] == ["test pace"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_odd_records_are_looked_at_without_an_error() -> None:
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal(300)
+    nothing = np.full(300, np.nan)
+    odd = {
+        "two rows": Record([1.0, 2.0], [1.0, 2.0]),
+        "no inputs": Record(None, noise),
+        "no outputs": Record(noise, None),
+        "no value": Record(noise, nothing),
+        "one value": Record(noise, np.append(1.0, nothing[1:])),
+        "constant": Record(np.ones(300), np.ones(300)),
+        "tiny": Record(1e-200 * noise, 1e-200 * noise[::-1]),
+        "huge": Record(1e90 * rng.standard_normal(300), 1e90 * noise),
+    }
+    said = {name: [note.what for note in prssm.advise(each)] for name, each in odd.items()}
+    assert said["no inputs"] == said["no outputs"] == said["tiny"] == said["huge"] == []
+    assert said["constant"] == ["constant", "constant"]
+    assert said["one value"] == ["missing", "constant"]
+    for each in odd.values():
+        Preprocessing.of(["outliers=fill", "detrend=linear"]).training([each])

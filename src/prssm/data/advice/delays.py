@@ -49,7 +49,8 @@ def delay_between(looked: Looked, number: int, output: int) -> DelayRange | None
     errors = np.array(
         [lags.error(base + lags.inputs(number, d, reach + 1 - d)) for d in range(reach + 1)]
     )
-    if 1.0 - errors[0] / without < _EXPLAINS:
+    gain = lags.rows * np.log(without / errors[0])
+    if 1.0 - errors[0] / without < _EXPLAINS or gain < chi2.ppf(_SAYS_MUCH, reach + 1):
         return None
     loss = lags.rows * np.log(errors / errors[0])
     left_out = np.arange(1, reach + 1)

@@ -47,7 +47,7 @@ def trend_of(record: Record, output: int) -> tuple[float, float, float] | None:
     step = max(1, len(record) // _MOST)
     y = record.y[::step, output]
     known = np.isfinite(y)
-    if known.sum() < _FEWEST or not np.ptp(y[known]) > 0.0:
+    if known.sum() < _FEWEST or not y[known].std() > 0.0:
         return None
     time = np.linspace(-0.5, 0.5, len(y))
     others = _remembered(record.u[::step])

@@ -89,6 +89,7 @@ def excitation_order(column: Whole) -> int:
     constant has order 1, each sine 2.
     """
     longest = max(column.parts, key=len)
+    longest = longest / (np.abs(longest).max() or 1.0)  # squares of tiny values are no numbers
     pace = _pace(longest)
     slow = longest[::pace]
     size = min(_SIZE, len(slow) // 4)

@@ -53,10 +53,11 @@ class Lags:
         width = 1 + past + records[0].input_dim * (reach + 1)
         table = np.concatenate(tables) if tables else np.zeros((0, width))
         target = np.concatenate(targets) if targets else np.zeros(0)
-        if len(table):
-            spread = table.std(axis=0)
-            table = table / np.where(spread > 0.0, spread, 1.0)
-            target = (target - target.mean()) / (target.std() or 1.0)
+        if not len(table) or not target.std() > 0.0:  # nothing to explain
+            return cls(np.zeros((width, width)), np.zeros(width), 0.0, 0, past, reach)
+        spread = table.std(axis=0)
+        table = table / np.where(spread > 0.0, spread, 1.0)
+        target = (target - target.mean()) / target.std()
         return cls(
             table.T @ table, table.T @ target, float(target @ target), len(table), past, reach
         )

@@ -43,7 +43,7 @@ class Delay(ModelStep):
         if self.column not in first.input_names:
             raise OptionError(
                 f"preprocess: {self}: no input is called {self.column!r}."
-                f"{did_you_mean(self.column, first.input_names)}"
+                f"{did_you_mean(self.column, first.input_names or ['none'])}"
             )
         rows = self._rows(first)
         if not 0 < rows < min(map(len, records)):

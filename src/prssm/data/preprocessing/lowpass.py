@@ -12,6 +12,7 @@ from prssm.data.record import Record
 from prssm.foundation.errors import DataError, ModelFileError
 
 _ORDER = 4
+_FASTEST = 0.5  # cycles a row: nothing faster can be seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +44,33 @@ class LowPass(ModelStep):
         return cls(value, number * {"mHz": 1e-3, "kHz": 1e3}.get(found[2], 1.0))
 
     def learn(self, records: Sequence[Record]) -> Self:
+        first = records[0]
+        if first.dt is None:
+            raise DataError(
+                f"{first.name}: {self} needs the sampling time; name the time column, or give dt"
+            )
+        if self.hertz * first.dt >= _FASTEST:
+            raise DataError(
+                f"{first.name}: {self}: expected less than {_FASTEST / first.dt:.4g} Hz, half of "
+                "the sampling rate"
+            )
         losses = [(record.y - self.apply(record).y) ** 2 for record in records]
         return replace(self, removed=np.nanmean(np.concatenate(losses), axis=0))
 
     def apply(self, record: Record, *, causal: bool = False) -> Record:
-        """`causal` leaves the outputs alone, since this filter looks at later ones."""
-        weights = self._weights(record)
+        """`causal` leaves the outputs alone, since this filter looks at later ones.
+
+        Data that are too slow to hold anything to take out stay as they are.
+        """
+        from scipy.signal import butter
+
+        if record.dt is None:
+            raise DataError(
+                f"{record.name}: {self} needs the sampling time, which training data had; give dt"
+            )
+        if self.hertz * record.dt >= _FASTEST:
+            return record
+        weights = butter(_ORDER, self.hertz, fs=1.0 / record.dt, output="sos")
         u = filtered(record.u, weights)
         if causal or not record.output_dim:
             return record.changed(u=u)
@@ -57,21 +79,6 @@ class LowPass(ModelStep):
 
     def taken_variance(self) -> Any:
         return self.removed
-
-    def _weights(self, record: Record) -> np.ndarray:
-        from scipy.signal import butter
-
-        if record.dt is None:
-            raise DataError(
-                f"{record.name}: {self} needs the sampling time; name the time column, or give dt"
-            )
-        fastest = 0.5 / record.dt
-        if self.hertz >= fastest:
-            raise DataError(
-                f"{record.name}: {self}: expected less than {fastest:.4g} Hz, half of the sampling "
-                "rate"
-            )
-        return butter(_ORDER, self.hertz, fs=1.0 / record.dt, output="sos")
 
     def learnt(self) -> dict[str, Any]:
         return {"removed": np.asarray(self.removed).tolist()}

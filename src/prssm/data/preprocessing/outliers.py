@@ -71,7 +71,7 @@ def spikes(values: np.ndarray, threshold: float = THRESHOLD) -> tuple[np.ndarray
     mean. So a slope is none, nor is an edge. The deviation is the larger of that nearby and the
     usual one of the column, so that a quiet stretch is no reason for an alarm.
     """
-    if len(values) < 4 * _REACH or not np.isfinite(values).any() or _is_held(values):
+    if np.isfinite(values).sum() < 4 * _REACH or _is_held(values):
         return np.zeros(len(values), dtype=bool), np.array(values)
     padded = np.pad(values, _REACH + 1, mode="edge")
     sides = _medians(padded, _REACH)

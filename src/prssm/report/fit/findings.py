@@ -96,7 +96,7 @@ def behaviour_of(model: Estimator) -> Behaviour | str | None:
         return None
     except DataError as error:
         return str(error)
-    functions = model.as_jax()
+    functions = model._jax_model(0, 0)
     shown = range(min(MOST, len(model.input_names_)))
     grid = np.concatenate([input_range(functions, column, POINTS) for column in shown])
     return Behaviour(near, model.static_curve(grid, samples=SYSTEMS))
@@ -111,4 +111,13 @@ def _slices(model: Estimator, run: Prediction) -> TransitionSlices | None:
 
 def _record(run: Prediction) -> Record:
     """The recording that a run went over."""
-    return Record(run.inputs, run.measured, run.dt, name=run.name)
+    return Record(
+        run.inputs,
+        run.measured,
+        run.dt,
+        input_names=run.input_names,
+        output_names=run.output_names if run.measured is not None else (),
+        name=run.name,
+        stamps=run.stamps,
+        origin=run.origin,
+    )
