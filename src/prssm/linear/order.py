@@ -202,7 +202,7 @@ def judge_orders(
     """The `orders` (ascending) up to where more states stop helping, and promising larger ones.
 
     A resonance needs two states, and several that are alike help only together: where the search
-    has ended, a glance at all larger orders tells whether to go on.
+    has ended, a glance at larger orders tells whether to go on.
     """
 
     halves = Halves(records, warmup, starts)
@@ -214,7 +214,9 @@ def judge_orders(
         return Judged(order, error, held_out)
 
     judged = until_no_better(judge, orders)
-    rest = [order for order in orders if order > judged[-1].order]
+    # resonances come in pairs of states, so half of the orders will do
+    most = _FEW // records[0].output_dim
+    rest = [order for order in orders if judged[-1].order < order <= most and order % 2 == 0]
     return further(judge, judged, {order: halves.glance(order) for order in rest})
 
 
