@@ -26,6 +26,7 @@ def train(states, task, seconds):
     inputs, outputs, norm = dsi.get_nu_ny_and_auto_norm(shown)
     model = dsi.SUBNET(inputs, outputs, norm, nx=states, nb=task.start, na=task.start)
     windows = task.cut - task.start - STEPS
+    check = clock(seconds)
     found = dsi.fit(
         model,
         shown,
@@ -34,13 +35,14 @@ def train(states, task, seconds):
         T=STEPS,
         batch_size=min(BATCH, windows),
         val_freq=100,
-        val_fun=clock(seconds),
+        loss_fun=check,
+        val_fun=check,
     )
     return found["best_model"]
 
 
 def clock(seconds):
-    """Its own check of a model, and Ctrl-C when time is over: `fit` then keeps the best so far."""
+    """Its own error of a model, and Ctrl-C when time is over: `fit` then keeps the best so far."""
     end = time.monotonic() + seconds
     checks = []
 

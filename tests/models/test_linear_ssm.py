@@ -11,7 +11,7 @@ import prssm
 from prssm.data.record import Record
 from prssm.data.splits import folds, split
 from prssm.linear.first_state import InitialState
-from prssm.linear.order import FOLDS, Judged, best, until_no_better
+from prssm.linear.order import FOLDS, Halves, Judged, best, further, until_no_better
 from prssm.linear.output_error import identify, objective, squared_error
 from prssm.linear.projection import OFFSET_STD
 from prssm.linear.subspace import dynamics
@@ -188,6 +188,40 @@ def test_smallest_of_equally_good_orders_wins_and_search_stops() -> None:
 
     assert best(until_no_better(judge, range(1, 9))).order == 2
     assert asked == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("glances", "asked", "chosen"),
+    [
+        ({4: 0.9, 5: 0.8, 6: 0.7}, [], 1),  # no glance promises less than 0.5
+        ({4: 0.9, 5: 0.8, 7: 0.4}, [7], 1),  # less, but not by much
+        ({4: 0.9, 5: 0.2, 6: 0.25}, [5, 6], 6),  # the most promising one first, then while it helps
+        ({4: 0.4, 5: 0.45, 6: 0.9}, [4], 1),  # a promise that a search does not keep ends it
+    ],
+)
+def test_orders_beyond_the_end_of_the_search_are_tried_where_a_glance_promises_less(
+    glances: dict[int, float], asked: list[int], chosen: int
+) -> None:
+    errors = {1: 0.5, 2: 0.6, 3: 0.6, 4: 0.6, 5: 0.3, 6: 0.1, 7: 0.47}
+    seen = []
+
+    def judge(order: int) -> Judged:
+        seen.append(order)
+        return Judged(order, errors[order], None)
+
+    before = [Judged(order, errors[order], None) for order in (1, 2, 3)]
+    found = further(judge, before, glances)
+    assert seen == asked
+    assert [one.order for one in found] == ([1, 2, 3, 5, 6] if chosen == 6 else [1, 2, 3])
+    assert best(found).order == chosen
+
+
+def test_a_glance_is_the_free_run_error_of_the_subspace_estimate() -> None:
+    """Without noise the subspace is exact: three states, and one for the mean that was removed."""
+    record = record_of(system(third=0.6), 200)
+    halves = Halves([record], warmup=16, starts=1)
+    assert halves.glance(4) < 1e-5
+    assert halves.glance(2) > 0.1
 
 
 @settings(deadline=None, max_examples=30)

@@ -3,7 +3,7 @@
 Both are judged on held-out training data.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -12,6 +12,7 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.splits import folds, split
+from prssm.foundation.errors import TrainingError
 from prssm.linear.first_state import InitialState
 from prssm.linear.output_error import Identification, identify, measured, squared_error
 from prssm.linear.system import MAX_RADIUS, LinearSystem, spectral_radius
@@ -23,6 +24,7 @@ RADII = (MAX_RADIUS, 0.98, 0.95)  # limits of the poles, from any memory to twen
 _LEAST_ROWS = 4  # measured values for each parameter of the largest order that is tried
 _PATIENCE = 2  # orders without improvement before the search ends
 _FEW = 40  # states times outputs; beyond, a search takes long and only the best start is refined
+_JUMP = 0.9  # times the least error so far that an order far beyond it has to reach
 _TIE = 0.02  # held-out errors this close, relative to the best, are equal: the simpler model wins
 _EXACT = 1e-4  # and so are errors below this fraction of the output's deviation
 
@@ -108,6 +110,17 @@ class Halves:
             limits.append(result)
         return limits[first_good([result.rms for result in limits])]
 
+    def glance(self, order: int) -> float:
+        """The error of subspace estimates, which no search has improved; infinite without any."""
+        if not self.usable:
+            return np.inf
+        try:
+            found = [part.identification.glance(order) for part in self._parts]
+        except (TrainingError, np.linalg.LinAlgError):
+            return np.inf
+        result = self._run(found, MAX_RADIUS)
+        return result.rms if result else np.inf
+
     def _run(self, systems: Sequence[LinearSystem], max_radius: float) -> HeldOutErrors | None:
         errors = []
         for part, system in zip(self._parts, systems, strict=True):
@@ -186,7 +199,11 @@ def judge_orders(
     starts: int,
     report: Callable[[int, float], None] = lambda order, error: None,
 ) -> list[Judged]:
-    """The `orders` (ascending) up to where more states stop helping."""
+    """The `orders` (ascending) up to where more states stop helping, and promising larger ones.
+
+    A resonance needs two states, and several that are alike help only together: where the search
+    has ended, a glance at larger orders tells whether to go on.
+    """
 
     halves = Halves(records, warmup, starts)
 
@@ -196,7 +213,11 @@ def judge_orders(
         report(order, error)
         return Judged(order, error, held_out)
 
-    return until_no_better(judge, orders)
+    judged = until_no_better(judge, orders)
+    # resonances come in pairs of states, so half of the orders will do
+    most = _FEW // records[0].output_dim
+    rest = [order for order in orders if judged[-1].order < order <= most and order % 2 == 0]
+    return further(judge, judged, {order: halves.glance(order) for order in rest})
 
 
 def until_no_better(judge: Callable[[int], Judged], orders: Sequence[int]) -> list[Judged]:
@@ -210,6 +231,26 @@ def until_no_better(judge: Callable[[int], Judged], orders: Sequence[int]) -> li
         if index - int(np.argmin([one.error for one in judged])) >= _PATIENCE:
             break
     return judged
+
+
+def further(
+    judge: Callable[[int], Judged], judged: Sequence[Judged], glances: Mapping[int, float]
+) -> list[Judged]:
+    """What was judged, and larger orders from the most promising glance on while they gain much.
+
+    Much, because a few per cent of an error on held-out data are chance, and many states are not
+    free.
+    """
+    found = list(judged)
+    for order in sorted(glances, key=lambda order: glances[order]):
+        least = min(one.error for one in found)
+        if not glances[order] < least:
+            break
+        one = judge(order)
+        if not one.error < _JUMP * least:
+            break
+        found.append(one)
+    return sorted(found, key=lambda one: one.order)
 
 
 def best(judged: Sequence[Judged]) -> Judged:

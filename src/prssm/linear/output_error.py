@@ -80,12 +80,25 @@ class Identification:
             )
         return best.system().normalised(self.records)
 
+    def glance(self, order: int, max_radius: float = MAX_RADIUS) -> LinearSystem:
+        """The best subspace estimate of the given order as it is: a system for little time."""
+        found = self._ranked(self._subspaces.dynamics(order), max_radius)
+        if not found or not np.isfinite(found[0].objective):
+            raise TrainingError(f"linear: no subspace of order {order} gave a finite error")
+        return found[0].system().normalised(self.records)
+
+    def _ranked(
+        self, candidates: Iterable[tuple[np.ndarray, np.ndarray]], max_radius: float
+    ) -> list[Projected]:
+        """The candidates (A, C) with all else that a system has, the smallest error first."""
+        found = [Projected(Sections.of(A, C).within(max_radius), self._data) for A, C in candidates]
+        return sorted(found, key=lambda one: one.objective)
+
     def _race(
         self, candidates: Iterable[tuple[np.ndarray, np.ndarray]], starts: int, max_radius: float
     ) -> Projected:
         """The best that comes of the `starts` candidates (A, C) with the smallest errors."""
-        found = [Projected(Sections.of(A, C).within(max_radius), self._data) for A, C in candidates]
-        found.sort(key=lambda one: one.objective)
+        found = self._ranked(candidates, max_radius)
         searches = [Search(one, max_radius) for one in found[:starts]]
         enough = _EXACT**2 * self._data.count
         for _ in range(0, _ITERATIONS, _ROUND):
