@@ -527,7 +527,7 @@ class Estimator(
     def _simulate_record(
         self, record: Record, samples: int | None, seed: int, *, start: int | None
     ) -> Prediction:
-        """`start` is how many first rows' outputs may be read; none: as many as the method likes."""
+        """`start` is how many first rows' outputs may be read; none: the warm-up's."""
         steps = self.preprocessing_
         given = len(record)
         record, seen = prepared_for_run(self, record, start)
