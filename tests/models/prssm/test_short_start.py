@@ -10,8 +10,8 @@ from prssm.foundation.errors import OptionError
 from prssm.inference.noise_search import NoiseFactors
 from prssm.models.prssm.config import DEFAULT
 from prssm.models.prssm.filtering.autoregressive import autoregressive_member
+from prssm.models.prssm.filtering.short_start import short_start
 from prssm.models.prssm.filtering.space import space_of
-from prssm.models.prssm.short_start import short_start
 
 WINDOW = 6
 STATES = 4
@@ -68,8 +68,8 @@ def test_without_a_gp_the_first_state_is_that_of_least_squares(stride):
     known = ~np.isnan(y[:, 0])
     X = lines[known, :-1]
     target = y[known, 0] - lines[known, -1]
-    precision = np.eye(STATES) + X.T @ X / (stride * noise)
-    move = np.linalg.solve(precision, X.T @ (target - X @ centre) / (stride * noise))
+    precision = np.eye(STATES) + X.T @ X / noise
+    move = np.linalg.solve(precision, X.T @ (target - X @ centre) / noise)
     found = short_start(space, u, y, stride)
     np.testing.assert_allclose(found.mean[0], centre + move, atol=1e-4)
     spread = found.factor[0] @ found.factor[0].T

@@ -23,6 +23,7 @@ from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.filtering.choice import filter_members
 from prssm.models.prssm.filtering.members import FilterMembers, checked
 from prssm.models.prssm.filtering.noises import trained_noises
+from prssm.models.prssm.filtering.short_start import Firsts, short_start
 from prssm.models.prssm.filtering.space import space_of
 from prssm.models.prssm.fitting.contest import Contender, Contest
 from prssm.models.prssm.fitting.fit import Fitting
@@ -34,7 +35,6 @@ from prssm.models.prssm.functions import jax_model
 from prssm.models.prssm.levels import AUTO, levels_of
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import Choice, choose
-from prssm.models.prssm.short_start import Firsts, short_start
 from prssm.models.prssm.starts.start import Starts, blank_model
 from prssm.models.prssm.stepping.mixture_stepper import MixtureStepper
 from prssm.models.prssm.stepping.stepper import Stepper

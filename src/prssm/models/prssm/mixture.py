@@ -8,8 +8,8 @@ from prssm.data.record import Record
 from prssm.dynamics.engines.choice import Engine
 from prssm.models.estimator import Simulated
 from prssm.models.prssm.elbo import Draws, StateSpaceModel
+from prssm.models.prssm.filtering.short_start import Firsts, spread_of
 from prssm.models.prssm.free_run import FreeRuns
-from prssm.models.prssm.short_start import Firsts
 from prssm.prediction.moments import Moments
 from prssm.prediction.paired_draws import paired_normal
 
@@ -41,10 +41,7 @@ class Mixture(eqx.Module):
         `quick` runs in single precision and gives no samples and no states. Without `keep` there
         are no samples either, and memory is that of the means and deviations alone.
         """
-        if first is None:
-            means, log_stds = self.first_states(u, y_start)
-        else:
-            means = first.mean
+        means, factors = first or Firsts.apart(*self.first_states(u, y_start))
         members = len(means)
         share = -(-count // members)
         kind = np.float32 if quick else np.float64
@@ -56,10 +53,7 @@ class Mixture(eqx.Module):
         for index in range(members):
             rng = np.random.default_rng([seed, index])
             drawn = paired_normal(rng, (means.shape[1], share))
-            if first is None:
-                x1 = means[index][:, None] + np.exp(log_stds[index])[:, None] * drawn
-            else:
-                x1 = means[index][:, None] + first.factor[index] @ drawn
+            x1 = means[index][:, None] + spread_of(factors[index], drawn)
             mine = slice(index * share, (index + 1) * share)
             for block in runs.member(index, u, x1.astype(kind), rng=rng, kind=kind):
                 seen.add(block.begin, block.outputs)

@@ -3,14 +3,14 @@
 It is the most likely one given what was measured of the first rows. With m the state that the
 recognition model would see if the last sample stayed, and yhat the outputs of the mean dynamics,
 
-    |x_1 - m|^2 + sum_r w |y_r - yhat_r(x_1)|^2 / sensor noise^2   is least:
+    |x_1 - m|^2 + sum_r |y_r - yhat_r(x_1)|^2 / sensor noise^2   is least:
 
 a prior as wide as that of training, but around m. Rows between two steps of a model at a slow rate
-lie on the line between them, and those of one step count together as one look (w = 1 / stride).
-Gauss-Newton steps from two places find it; the curvature there says how well it is known.
+lie on the line between them, and tell how fast the output moves. Gauss-Newton steps from two places
+find it; the curvature there says how well it is known.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from jaxtyping import Float
@@ -25,10 +25,25 @@ _FAR = 1e6  # a run that goes beyond it is lost
 
 
 class Firsts(NamedTuple):
-    """The first state of every member: its mean, and a factor F of its covariance F F'."""
+    """The first state of every member: its mean, and a factor F of its covariance F F'.
+
+    Where the states are independent, the factor is the vector of their deviations.
+    """
 
     mean: Float[Array, "M Dx"]
-    factor: Float[Array, "M Dx Dx"]
+    factor: Float[Array, "M Dx Dx"] | Float[Array, "M Dx"]
+
+    @classmethod
+    def apart(cls, mean: Float[Array, "M Dx"], log_std: Float[Array, "M Dx"]) -> Self:
+        """Of independent states."""
+        return cls(mean, np.exp(log_std))
+
+
+def spread_of(
+    factor: Float[Array, "Dx Dx"] | Float[Array, " Dx"], drawn: Float[Array, "Dx S"]
+) -> Float[Array, "Dx S"]:
+    """Deviations from the mean, of standard normal numbers."""
+    return factor[:, None] * drawn if factor.ndim == 1 else factor @ drawn
 
 
 def short_start(
@@ -84,8 +99,7 @@ class _Problem:
         self.u = u
         self.y = y
         self.stride = stride
-        noise = np.exp(2.0 * space.models.log_output_std)[:, None]
-        self.weight = 1.0 / (stride * noise)  # (M, 1, Dy)
+        self.weight = np.exp(-2.0 * space.models.log_output_std)[:, None]  # (M, 1, Dy)
 
     def at(self, x: Float[Array, "M B Dx"]) -> tuple[Array, Array, Array]:
         members, batch, states = x.shape
