@@ -19,7 +19,7 @@ from prssm.data.io.files import open_columns, records_in
 from prssm.data.io.records import Choice
 from prssm.data.preprocessing.pipeline import Prepared, Preprocessing
 from prssm.data.record import Record
-from prssm.foundation.errors import DataError, warn
+from prssm.foundation.errors import DataError, OptionError, warn
 
 if TYPE_CHECKING:
     from prssm.models.estimator import Estimator
@@ -93,16 +93,19 @@ def training_records(
     return steps, seen
 
 
-def prepared_for_run(model: "Estimator", record: Record) -> Prepared:
+def prepared_for_run(model: "Estimator", record: Record, start: int | None) -> Prepared:
     """A recording for a free run, of whose outputs no row after the warm-up is read.
 
-    They are hidden before the steps, so that no filter can look at them.
+    They are hidden before the steps, so that no filter can look at them. `start` is a smaller
+    number of rows of the recording, if one was asked for.
     """
     steps = model.preprocessing_
     if not steps.model_steps or not record.output_dim:
         return steps.prepare(record)
     measured, _ = steps.prepare(record)
     rows = model.warmup * len(record) // len(measured)  # of the recording, that warm-up takes
+    if start is not None:
+        rows = min(rows, start)
     hidden = np.array(record.y)
     hidden[rows:] = np.nan
     return Prepared(measured, steps.prepare(record.changed(y=hidden)).seen)
@@ -153,3 +156,11 @@ def _with_inputs_alone(data: Any) -> Any:
     if isinstance(data, list):
         return [_with_inputs_alone(item) for item in data]
     return data
+
+
+def checked_start(rows: Any) -> int:
+    """How many first rows a free run may read outputs of."""
+    whole = isinstance(rows, int | np.integer) and not isinstance(rows, bool)
+    if not whole or rows < 1:
+        raise OptionError(f"start: expected a number of rows of at least 1, got {rows!r}")
+    return int(rows)

@@ -32,6 +32,7 @@ from prssm.foundation.precision import double_precision
 from prssm.foundation.show.cards import card, shown_in_notebooks
 from prssm.models.checks import (
     cautions_about,
+    checked_start,
     prepared_for_run,
     records_for,
     training_records,
@@ -229,6 +230,15 @@ class Estimator(
         These have at most `warmup` rows, NaN where missing.
         """
 
+    def _simulate_briefly(
+        self, u: np.ndarray, y: np.ndarray, samples: int | None, seed: int
+    ) -> Simulated:
+        """As `_simulate` where fewer outputs may be read: those of all of the first rows.
+
+        Override where a method can make more of them than of the first steps' alone.
+        """
+        return self._simulate(u, y[:: self.stride_], samples, seed=seed)
+
     @abstractmethod
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What `fit` has learnt: JSON values and arrays."""
@@ -364,12 +374,24 @@ class Estimator(
 
     @overload
     def simulate(
-        self, data: Record, y: None = None, *, samples: int | None = None, seed: int = 0
+        self,
+        data: Record,
+        y: None = None,
+        *,
+        samples: int | None = None,
+        seed: int = 0,
+        start: int | None = None,
     ) -> Prediction: ...
 
     @overload
     def simulate(
-        self, data: Sequence[Record], y: None = None, *, samples: int | None = None, seed: int = 0
+        self,
+        data: Sequence[Record],
+        y: None = None,
+        *,
+        samples: int | None = None,
+        seed: int = 0,
+        start: int | None = None,
     ) -> list[Prediction]: ...
 
     @overload
@@ -380,6 +402,7 @@ class Estimator(
         *,
         samples: int | None = None,
         seed: int = 0,
+        start: int | None = None,
         inputs: Sequence[str] | None = None,
         outputs: Sequence[str] | None = None,
         time: str | None = None,
@@ -392,13 +415,14 @@ class Estimator(
         *,
         samples: int | None = None,
         seed: int = 0,
+        start: int | None = None,
         inputs: Sequence[str] | None = None,
         outputs: Sequence[str] | None = None,
         time: str | None = None,
     ) -> Any:
         """Free run over the inputs of `data`, started from its first `warmup` outputs.
 
-        Later outputs are never read.
+        Later outputs are never read. `start` is a smaller number of first rows to read outputs of.
 
         Data are as in `fit`; columns are those of training where none are named. One experiment
         gives a Prediction; a list or tuple of experiments, also of one, gives a list of them.
@@ -406,28 +430,50 @@ class Estimator(
         state. A `PrssmWarning` says what the run must be distrusted for.
         """
         predictions = self._runs(
-            data, y, samples=samples, seed=seed, inputs=inputs, outputs=outputs, time=time
+            data,
+            y,
+            samples=samples,
+            seed=seed,
+            start=start,
+            inputs=inputs,
+            outputs=outputs,
+            time=time,
         )
         several = is_collection(data, y) or len(predictions) > 1
         return predictions if several else predictions[0]
 
     def free_runs(
-        self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0, **columns: Any
+        self,
+        data: Any,
+        y: Any = None,
+        *,
+        samples: int | None = None,
+        seed: int = 0,
+        start: int | None = None,
+        **columns: Any,
     ) -> list[Prediction]:
         """As `simulate`, always a list and without a warning: for programs that read `cautions`."""
         self._check_fitted()
+        start = None if start is None else checked_start(start)
         records = records_for(self, data, y, **columns)
-        return [self._simulate_record(record, samples, seed) for record in records]
+        return [self._simulate_record(record, samples, seed, start=start) for record in records]
 
     def evaluate(
-        self, data: Any, y: Any = None, *, samples: int | None = None, seed: int = 0, **columns: Any
+        self,
+        data: Any,
+        y: Any = None,
+        *,
+        samples: int | None = None,
+        seed: int = 0,
+        start: int | None = None,
+        **columns: Any,
     ) -> dict[str, float]:
         """Metrics of the free run against what was measured, pooled over records.
 
-        They are the RMSE, the fit, the log-likelihood and the coverage of the band. Data and
-        columns (`inputs`, `outputs`, `time`) are as in `simulate`.
+        They are the RMSE, the fit, the log-likelihood and the coverage of the band. Data, `start`
+        and columns (`inputs`, `outputs`, `time`) are as in `simulate`.
         """
-        predictions = self._runs(data, y, samples=samples, seed=seed, **columns)
+        predictions = self._runs(data, y, samples=samples, seed=seed, start=start, **columns)
         return evaluate(predictions, self.scaler_.y_std)
 
     def score(self, data: Any, y: Any = None, **columns: Any) -> float:
@@ -447,11 +493,9 @@ class Estimator(
             warn(text)
         return found
 
-    def _runs(
-        self, data: Any, y: Any, *, samples: int | None = None, seed: int = 0, **columns: Any
-    ) -> list[Prediction]:
+    def _runs(self, data: Any, y: Any, **options: Any) -> list[Prediction]:
         """Free runs over all experiments; what they must be distrusted for is said."""
-        predictions = self.free_runs(data, y, samples=samples, seed=seed, **columns)
+        predictions = self.free_runs(data, y, **options)
         said = [text for prediction in predictions for text in prediction.cautions]
         for text in said[:_CAUTIONS]:
             warn(text)
@@ -480,17 +524,25 @@ class Estimator(
             raise OptionError(f"devices: {self.name} trains on one device, got {session.mesh.size}")
         return session
 
-    def _simulate_record(self, record: Record, samples: int | None, seed: int) -> Prediction:
+    def _simulate_record(
+        self, record: Record, samples: int | None, seed: int, *, start: int | None
+    ) -> Prediction:
+        """`start` is how many first rows' outputs may be read; none: the warm-up's."""
         steps = self.preprocessing_
-        record, seen = prepared_for_run(self, record)
+        given = len(record)
+        record, seen = prepared_for_run(self, record, start)
+        read = self.warmup
+        if start is not None:  # rows as the model sees them
+            read = min(read, max(1, start * len(seen) // given))
         cautions = cautions_about(self, seen)
         scaled = self.scaler_.scale(seen)
-        y_start = (
-            scaled.y[: self.warmup] if record.output_dim else np.zeros((0, len(self.output_names_)))
-        )
+        y_start = scaled.y[:read] if record.output_dim else np.zeros((0, len(self.output_names_)))
         with double_precision():
             u = thinned_inputs(scaled.u, self.stride_)
-            run = self._simulate(u, y_start[:: self.stride_], samples, seed=seed)
+            if read < self.warmup:
+                run = self._simulate_briefly(u, y_start, samples, seed=seed)
+            else:
+                run = self._simulate(u, y_start[:: self.stride_], samples, seed=seed)
             distance = self._distance(run, u)
             run = run if distance is None else self._widened(run, distance)
         run = run.at_all_rows(self.stride_, len(record)) if self.stride_ > 1 else run

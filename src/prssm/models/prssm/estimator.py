@@ -23,6 +23,8 @@ from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.filtering.choice import filter_members
 from prssm.models.prssm.filtering.members import FilterMembers, checked
 from prssm.models.prssm.filtering.noises import trained_noises
+from prssm.models.prssm.filtering.short_start import Firsts, short_start
+from prssm.models.prssm.filtering.space import space_of
 from prssm.models.prssm.fitting.contest import Contender, Contest
 from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.fitting.growth import Growth
@@ -215,12 +217,31 @@ class PRSSM(Estimator):
     def _simulate(
         self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
     ) -> Simulated:
+        return self._free_run(u, y_start, samples, seed=seed)
+
+    def _simulate_briefly(
+        self, u: np.ndarray, y: np.ndarray, samples: int | None, seed: int
+    ) -> Simulated:
+        space = space_of(self.mixture_.models, self._window, NoiseFactors())
+        first = short_start(space, u, y, self.stride_)
+        return self._free_run(u, y[:: self.stride_], samples, seed=seed, first=first)
+
+    def _free_run(
+        self,
+        u: np.ndarray,
+        y_start: np.ndarray,
+        samples: int | None,
+        *,
+        seed: int,
+        first: Firsts | None = None,
+    ) -> Simulated:
         count = self.config.simulation_samples if samples is None else samples
         if count < 2:
             raise OptionError(f"samples: expected at least 2 trajectories, got {count}")
         # drawn trajectories of a long run are kept only for who asks for them
         few = len(u) * y_start.shape[1] * count <= KEPT_VALUES
-        run = self.mixture_.run(u, y_start, count, seed, keep=samples is not None or few)
+        keep = samples is not None or few
+        run = self.mixture_.run(u, y_start, count, seed, keep=keep, first=first)
         drawn = run.samples
         if drawn is not None:
             drawn = self.calibration_.samples(drawn, run.mean)

@@ -8,6 +8,7 @@ from prssm.data.record import Record
 from prssm.dynamics.engines.choice import Engine
 from prssm.models.estimator import Simulated
 from prssm.models.prssm.elbo import Draws, StateSpaceModel
+from prssm.models.prssm.filtering.short_start import Firsts, spread_of
 from prssm.models.prssm.free_run import FreeRuns
 from prssm.prediction.moments import Moments
 from prssm.prediction.paired_draws import paired_normal
@@ -31,13 +32,16 @@ class Mixture(eqx.Module):
         *,
         quick: bool = False,
         keep: bool = True,
+        first: Firsts | None = None,
     ) -> Simulated:
         """A free run of `count` trajectories over scaled inputs (T, Du).
+
+        It starts from what the recognition model makes of the first outputs, or from `first`.
 
         `quick` runs in single precision and gives no samples and no states. Without `keep` there
         are no samples either, and memory is that of the means and deviations alone.
         """
-        means, log_stds = self.first_states(u, y_start)
+        means, factors = first or Firsts.apart(*self.first_states(u, y_start))
         members = len(means)
         share = -(-count // members)
         kind = np.float32 if quick else np.float64
@@ -48,9 +52,8 @@ class Mixture(eqx.Module):
         kept = np.empty((len(u), width, members * share)) if keep and not quick else None
         for index in range(members):
             rng = np.random.default_rng([seed, index])
-            first = means[index][:, None]
-            spread = np.exp(log_stds[index])[:, None]
-            x1 = first + spread * paired_normal(rng, (len(first), share))
+            drawn = paired_normal(rng, (means.shape[1], share))
+            x1 = means[index][:, None] + spread_of(factors[index], drawn)
             mine = slice(index * share, (index + 1) * share)
             for block in runs.member(index, u, x1.astype(kind), rng=rng, kind=kind):
                 seen.add(block.begin, block.outputs)

@@ -72,15 +72,18 @@ def predicting_noises(
     if not each:
         return None
 
+    sizes: dict[NoiseFactors, float] = {}  # by which the noises of each candidate are too small
+
     def precision(candidates: Sequence[NoiseFactors]) -> Float[Array, " K"]:
         found = [one(candidates) for one in each]
+        relative = np.mean([np.log(errors.relative) for errors in found], axis=0)
+        sizes.update(zip(candidates, np.exp(0.5 * relative).tolist(), strict=True))
         return -np.sum([np.log(errors.near) + np.log(errors.far) for errors in found], axis=0)
 
     best = most_likely(precision, rounds)
     if best is None:
         return None
-    relative = [one([best]).relative[0] for one in each]
-    size = float(np.exp(0.5 * np.mean(np.log(relative))))
+    size = sizes[best]
     return best.larger(size) if np.isfinite(size) else best
 
 
