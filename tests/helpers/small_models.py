@@ -10,6 +10,7 @@ from prssm.data.scaling import Scaler
 from prssm.foundation.precision import double_precision
 from prssm.linear.first_state import InitialState
 from prssm.linear.system import LinearSystem
+from prssm.models.estimator import TrainingFacts
 from prssm.models.linear_ssm import LinearSSM
 from prssm.models.prssm.calibration import Calibration
 from prssm.models.prssm.elbo import StateSpaceModel
@@ -112,7 +113,7 @@ def _describe(model, du, dy):
         input_names=[f"valve {index}" for index in range(du)],
         output_names=[f"level {index}" for index in range(dy)],
     )
-    model._describe(scaler, like, Domain())
+    model._describe(TrainingFacts(scaler, like, Domain()))
 
 
 def small_record(model, rows=20, seed=0):
