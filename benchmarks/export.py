@@ -183,6 +183,7 @@ def default_model() -> Estimator:
         recognition_window=16,
         recognition_hidden=32,
         horizon=100,
+        seen=True,
     )
 
 

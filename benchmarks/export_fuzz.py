@@ -2,12 +2,16 @@
 
 The disagreement of a case is the largest difference of mean or deviation over a free run, in units
 of the output's deviation in training, divided by the largest output of the run where that is above
-one.
+one. Beside it stands how far the model's own run moves in the same units when each of its numbers
+changes by one unit in the last place: nobody can compute it more exactly than that.
 """
 
+import copy
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
+import jax
 import numpy as np
 from c_library import CLibrary
 from fitted_models import random_linear, random_prssm, record_for
@@ -18,8 +22,10 @@ from prssm.export.reference import run
 from prssm.models.estimator import Estimator
 from prssm.models.prssm.compiled import why_not
 from prssm.models.prssm.estimator import PRSSM
+from prssm.models.prssm.mixture import Mixture
 
 ROWS = 25
+_NUDGES = 3
 KERNELS = ("squared-exponential", "matern32", "matern52")
 
 
@@ -30,6 +36,7 @@ class Disagreement:
     case: str
     reference: float  # C and the NumPy reference, both with the code's own draws
     simulate: float | None  # C and `simulate`, with the same draws; none where JAX would compile
+    rounding: float | None = None  # of the model itself; known where `simulate` is
 
 
 def random_case(seed: int) -> tuple[str, Estimator]:
@@ -58,7 +65,7 @@ def random_case(seed: int) -> tuple[str, Estimator]:
     }
     if options["inducing_covariance"] == "diagonal":  # not whitened: as small as the function is
         options["z_std"] *= 0.03 * signal_std
-    model = random_prssm(**sizes, **options, seed=seed, scale=scale)
+    model = random_prssm(**sizes, **options, seed=seed, scale=scale, seen=True)
     return f"{sizes} {options} scale {scale:.0e}", model
 
 
@@ -83,10 +90,36 @@ def disagreement(seed: int, folder: Path, flags: tuple[str, ...] = ("-O1",)) -> 
     noise = np.array(
         [np.concatenate([draws.step(m, row).T for m in members]) for row in range(len(u))]
     )
-    theirs = model.simulate(u, y, samples=count, seed=0)
+    with warnings.catch_warnings(action="ignore"):  # most runs leave what was seen
+        theirs = model.simulate(u, y, samples=count, seed=0)
+    found = library.run(u, y, noise)
     return Disagreement(
-        words, apart, _apart(library.run(u, y, noise), (theirs.mean, theirs.std), unit)
+        words,
+        apart,
+        _apart(found, (theirs.mean, theirs.std), unit),
+        _rounding(model, u, y, draws=draws),
     )
+
+
+def _rounding(model: PRSSM, u: np.ndarray, y: np.ndarray, *, draws: drawing.Draws) -> float:
+    """How far the plain run moves when all parameters change by one unit in the last place."""
+    rng = np.random.default_rng(0)
+    moved = copy.copy(model)
+    unit = model.scaler_.y_std
+    base = run(describe(model), u, y, draws)
+    assert base.std is not None
+    worst = 0.0
+    for _ in range(_NUDGES):
+        models = jax.tree.map(
+            lambda leaf: np.nextafter(leaf, np.inf * rng.choice([-1.0, 1.0], np.shape(leaf))),
+            jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), model.mixture_.models),
+        )
+        mixture = model.mixture_
+        moved.mixture_ = Mixture(models, mixture.window, mixture.draws, mixture.engine)
+        other = run(describe(moved), u, y, draws)
+        assert other.std is not None
+        worst = max(worst, _apart((other.mean, other.std), (base.mean, base.std), unit))
+    return worst
 
 
 def _apart(
@@ -110,5 +143,12 @@ def summary(cases: list[Disagreement]) -> list[str]:
                 f"C and {word}: {len(values)} models, median {median:.1e}, "
                 f"99 % below {most:.1e}, largest {worst:.1e}"
             )
+    known = [(case.simulate, case.rounding) for case in cases if case.simulate and case.rounding]
+    if known:
+        apart, own = max(known, key=lambda pair: pair[0] / pair[1])
+        lines.append(
+            f"C and simulate differ by at most {apart / own:.1f} times what one unit in the last "
+            f"place of the model's numbers does ({apart:.1e} and {own:.1e})"
+        )
     worst_case = max(cases, key=lambda case: max(case.reference, case.simulate or 0.0))
     return [*lines, f"largest at: {worst_case.case}"]

@@ -50,10 +50,20 @@ def by_onnx(description: Description, u: np.ndarray, y: np.ndarray, samples: int
     (state,) = session(graphs.start.SerializeToString()).run(None, first)
     given = {column.identifier: u[:, at] for at, column in enumerate(description.inputs)}
     given = given or {"steps_to_run": np.zeros(len(u))}
-    inputs = {"state": state, "time": np.array(0), **given}
-    _, _, *told = session(graphs.run.SerializeToString()).run(None, inputs)
+    inputs = {**_begun(description, state, samples), **given}
+    found = session(graphs.run.SerializeToString()).run(None, inputs)
     outputs = len(description.outputs)
-    return np.stack(told[:outputs], axis=1), np.stack(told[outputs:], axis=1)
+    return np.stack(found[-2 * outputs : -outputs], axis=1), np.stack(found[-outputs:], axis=1)
+
+
+def _begun(description: Description, state: np.ndarray, samples: int) -> dict[str, np.ndarray]:
+    """What a run begins with."""
+    found = {"state": state}
+    if samples:
+        found["time"] = np.array(0)
+        if description.seen is not None:
+            found["far"] = np.array(0.0, state.dtype)
+    return found
 
 
 def by_casadi(description: Description, u: np.ndarray, y: np.ndarray, samples: int) -> Found:
@@ -123,9 +133,7 @@ def _onnx_run(
     window = description.window
     first = {"y": y[:window].astype(kind), "u": u[:window].astype(kind)}
     (state,) = start.run(None, first)
-    inputs = {"state": state}
-    if samples:
-        inputs["time"] = np.array(0)
+    inputs = _begun(description, state, samples)
     for at, column in enumerate(description.inputs):
         inputs[column.identifier] = u[:, at].astype(kind)
     free_run = session(graphs.run.SerializeToString())

@@ -13,15 +13,26 @@ from prssm.models.linear_ssm import LinearSSM
 from prssm.models.prssm.config import RESOLVED
 from prssm.models.prssm.estimator import PRSSM
 from prssm.models.prssm.starts.start import blank_model, stacked
+from prssm.prediction.seen import Seen, range_of
 from prssm.training.log import TrainingLog
 
 
 def random_prssm(
-    states=2, inputs=1, outputs=1, points=4, members=2, *, seed=0, scale=1.0, stride=1, **options
+    states=2,
+    inputs=1,
+    outputs=1,
+    points=4,
+    members=2,
+    *,
+    seed=0,
+    scale=1.0,
+    stride=1,
+    seen=False,
+    **options,
 ):
     """A mixture whose free runs stay bounded; `options` are those of PRSSM, preset default.
 
-    `scale` multiplies the physical units.
+    `scale` multiplies the physical units. With `seen` its band is wider outside of some rows.
     """
     rng = np.random.default_rng(seed)
     options = {"horizon": 20, "recognition_window": 3, "recognition_hidden": 4} | options
@@ -37,7 +48,17 @@ def random_prssm(
     values = {"training": training, "resolved": resolved, "level": "free", "held_out": {}}
     _describe(model, rng, inputs=inputs, outputs=outputs, scale=scale, stride=stride)
     model._restore(values, arrays)
+    model.seen_ = random_seen(states, inputs, outputs, seed=seed) if seen else None
     return model
+
+
+def random_seen(states, inputs, outputs, *, seed=0, rows=120):
+    """What a training of random rows has shown: runs of `record_for` are often outside of it."""
+    rng = np.random.default_rng([seed, 5])
+    u = rng.uniform(-1.0, 1.0, size=(rows, inputs))
+    y = rng.uniform(-1.0, 1.0, size=(rows, outputs))
+    path = rng.normal(size=(rows, states))
+    return Seen.fit([path], [u], input_range=range_of([u]), output_range=range_of([y]))
 
 
 def random_linear(states=3, inputs=1, outputs=1, *, seed=0, scale=1.0, stride=1, warmup=4):

@@ -5,7 +5,8 @@
 
 The controller sees noisy levels alone. The state comes from the last samples by the model's own
 recognition; what the model errs at the present is taken to last. With trajectories the level plus
-two deviations of the band must stay below the limit, without the level alone. The PI is tuned by
+two deviations of the band must stay below the limit, without the level alone; each trajectory has
+the noise of the process, the same numbers at every decision. The PI is tuned by
 Skogestad's rule from a step response of the true plant.
 """
 
@@ -98,6 +99,7 @@ class Mpc:
     def __init__(self, model: prssm.PRSSM, samples: int, horizon: int = HORIZON) -> None:
         """With trajectories the limit holds for the band, without for the mean."""
         self._functions = prssm.as_casadi(model, samples=samples)
+        self._noise = self._functions.noise(horizon + 1)
         self._window = model.warmup
         self._horizon = horizon
         self._target = 0.0
@@ -113,7 +115,10 @@ class Mpc:
         pump = model.set_variable("_u", "pump")
         model.set_variable("_tvp", "target")
         error = model.set_variable("_tvp", "error")
-        made = step(state=state, pump=pump)
+        drawn = {}
+        if chance:
+            drawn["noise"] = model.set_variable("_tvp", "noise", (len(self._noise), 1))
+        made = step(state=state, pump=pump, **drawn)
         model.set_rhs("state", made["next_state"])
         model.set_expression("level", made["level"] + error)
         model.set_expression("std", made["level_std"] if chance else 0.0 * state[0])
@@ -138,6 +143,8 @@ class Mpc:
             for k in range(self._horizon + 1):
                 template["_tvp", k, "target"] = self._target
                 template["_tvp", k, "error"] = self._error
+                if chance:
+                    template["_tvp", k, "noise"] = self._noise[:, k]
             return template
 
         mpc.set_tvp_fun(ahead)

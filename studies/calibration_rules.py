@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from prssm.models.prssm.calibration import Calibration, widening
+from prssm.models.prssm.calibration import Calibration
 from prssm.prediction.correlation import lag_one
 from prssm.prediction.gaussian import half_width, log_density
 from prssm.prediction.seen import Seen, range_of
+from prssm.prediction.widening import widening
 
 Kept = dict[str, np.ndarray]
 Rule = Callable[[Kept], np.ndarray]  # (Dy,) or (T, Dy), by which `test_std` is multiplied

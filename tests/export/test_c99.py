@@ -23,15 +23,18 @@ from prssm.models.prssm.compiled import why_not
 from prssm.models.prssm.filtering.members import Beside, FilterMembers
 
 CASES = {
-    "default": ({}, {"samples": 6}),
+    "default": ({"seen": True}, {"samples": 6}),
     "mean": ({"states": 3, "points": 5}, {"samples": 0}),
-    "steps": ({"draws": "step", "shared_inducing": True, "inputs": 0}, {"samples": 6}),
+    "steps": (
+        {"draws": "step", "shared_inducing": True, "inputs": 0, "seen": True},
+        {"samples": 6},
+    ),
     "paper": ({"preset": "paper", "members": 1, "outputs": 2, "states": 3}, {"samples": 4}),
     "matern32": ({"kernel": "matern32", "inputs": 2, "scale": 1e6}, {"samples": 6}),
     "matern52": ({"kernel": "matern52", "scheme": "full", "outputs": 2}, {"samples": 6}),
     "beside": ({"states": 3, "points": 5}, {"samples": 6}),
     "unheard": ({"outputs": 2}, {"samples": 0}),
-    "single": ({"scale": 1e-5}, {"samples": 6, "precision": "single"}),
+    "single": ({"scale": 1e-5, "seen": True}, {"samples": 6, "precision": "single"}),
     "linear": (None, {"samples": 2}),
 }
 # What a fit may find for its filters: noise that keeps its direction, beside white noise.
@@ -94,6 +97,7 @@ def test_a_free_run_is_the_reference_run(case):
             near(std, expected.std, case)
 
 
+@pytest.mark.filterwarnings("ignore:.*outside of what the model has seen")
 def test_it_is_the_models_simulation_with_the_same_draws(case):
     model, description, library = case
     if library.made.draws is None or library.settings.precision == "single":

@@ -1,5 +1,7 @@
 """Functions of CasADi: equal to the plain run, with exact slopes, from a file as well."""
 
+from dataclasses import replace
+
 import casadi
 import numpy as np
 import pytest
@@ -14,9 +16,9 @@ from prssm.export.targets import ExportSettings
 from prssm.foundation.errors import OptionError
 
 CASES = {
-    "default": lambda: random_prssm(),
+    "default": lambda: random_prssm(seen=True),
     "shared, steps, two by two": lambda: random_prssm(
-        shared_inducing=True, draws="step", inputs=2, outputs=2
+        shared_inducing=True, draws="step", inputs=2, outputs=2, seen=True
     ),
     "matern32, no input": lambda: random_prssm(kernel="matern32", inputs=0),
     "matern52, no recognition": lambda: random_prssm(kernel="matern52", scheme="full", states=3),
@@ -38,7 +40,7 @@ def test_a_horizon_is_the_free_run(case, samples):
     u, y = record_for(model, rows=STEPS)
     draws = drawing.fixed(description, samples) if samples else None
     expected = reference.run(description, u, y, draws)
-    functions = prssm.as_casadi(model, samples=samples, horizon=STEPS)
+    functions = prssm.as_casadi(model, samples=samples, horizon=STEPS, widen=True)
     rows = dict(zip(functions.input_names, u.T[:, None], strict=True))
     run = functions.horizon(state=started(functions, description, u, y), **rows)
     for at, name in enumerate(functions.output_names):
@@ -49,9 +51,20 @@ def test_a_horizon_is_the_free_run(case, samples):
     assert (f"{name}_std" in run) == bool(samples)
 
 
+def test_for_optimisers_the_band_is_smooth_unless_it_is_asked_to_widen():
+    model = random_prssm(seen=True)
+    description = describe(model)
+    u, y = record_for(model, rows=STEPS)
+    functions = prssm.as_casadi(model, samples=6, horizon=STEPS)
+    run = functions.horizon(state=started(functions, description, u, y), u1=u.T)
+    smooth = replace(description, seen=None)
+    expected = reference.run(smooth, u, y, drawing.fixed(smooth, 6)).std
+    np.testing.assert_allclose(run["y1_std"].full()[0], expected[:, 0], rtol=1e-11)
+
+
 def test_slopes_are_exact():
-    model = random_prssm()
-    functions = prssm.as_casadi(model, samples=4, horizon=5)
+    model = random_prssm(seen=True)
+    functions = prssm.as_casadi(model, samples=4, horizon=5, widen=True)
     u, y = record_for(model, rows=5)
     state = started(functions, describe(model), u, y)
     inputs = casadi.MX.sym("inputs", 1, 5)

@@ -1,5 +1,7 @@
 """The plain description and its reference run are the model's own free run."""
 
+from dataclasses import replace
+
 import jax
 import numpy as np
 import pytest
@@ -14,9 +16,11 @@ from prssm.export.reference import run
 from prssm.foundation.errors import OptionError
 from prssm.foundation.precision import double_precision
 from prssm.gp.kernels import KERNELS
+from prssm.prediction.widening import FADES, MOST, WIDER
 
 CASES = {
     "default": {},
+    "outside of what was seen": {"inputs": 2, "outputs": 2, "seen": True},
     "shared, steps": {"shared_inducing": True, "draws": "step"},
     "paper": {"preset": "paper", "members": 1, "outputs": 2, "states": 3},
     "matern32": {"kernel": "matern32", "inputs": 0},
@@ -25,6 +29,7 @@ CASES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*outside of what the model has seen")
 @pytest.mark.parametrize("case", CASES)
 def test_it_runs_as_the_model_does_with_the_same_draws(case):
     model = random_prssm(**CASES[case])
@@ -38,6 +43,24 @@ def test_it_runs_as_the_model_does_with_the_same_draws(case):
     np.testing.assert_allclose(found.std / units, expected.std / units, rtol=0, atol=1e-11)
     first = found.states[0].transpose(1, 0, 2)
     np.testing.assert_allclose(first.mean(axis=2).T, expected.state_mean, rtol=0, atol=1e-11)
+
+
+@pytest.mark.filterwarnings("ignore:.*(outside of|but training saw)")
+def test_far_outside_of_the_data_the_band_is_as_wide_as_that_of_simulate():
+    model = random_prssm(seen=True)
+    u, y = record_for(model, rows=30)
+    u[5:8] += 20.0 * model.scaler_.u_std
+    expected = model.simulate(u, y, samples=6)
+    description = describe(model)
+    draws = drawing.of_simulate(description, len(u), 6, seed=0)
+    found = run(description, u, y, draws)
+    np.testing.assert_allclose(found.std, expected.std, rtol=1e-11)
+    narrow = run(replace(description, seen=None), u, y, draws)
+    assert narrow.std is not None
+    factor = found.std[:, 0] / narrow.std[:, 0]
+    np.testing.assert_allclose(factor[5:8], 1.0 + WIDER * MOST)
+    after = 1.0 + WIDER * MOST * FADES ** np.arange(1, 8)
+    assert np.all(factor[8:15] >= after - 1e-9)
 
 
 def test_blocks_of_a_long_run_have_their_own_draws():

@@ -15,11 +15,11 @@ from prssm.export.onnx.target import write
 from prssm.export.targets import ExportSettings
 
 CASES = {
-    "default": lambda: random_prssm(),
+    "default": lambda: random_prssm(seen=True),
     "shared, steps, two by two": lambda: random_prssm(
         shared_inducing=True, draws="step", inputs=2, outputs=2
     ),
-    "matern32, no input": lambda: random_prssm(kernel="matern32", inputs=0),
+    "matern32, no input": lambda: random_prssm(kernel="matern32", inputs=0, seen=True),
     "matern52, no recognition": lambda: random_prssm(kernel="matern52", scheme="full", states=3),
     "linear": lambda: random_linear(outputs=2),
 }
@@ -61,6 +61,8 @@ def test_a_run_is_the_free_run(case, samples, precision, tmp_path):
     if not given:
         given = {"steps_to_run": np.zeros(STEPS, kind)}
     clock = {"time": np.int64(0)} if samples else {}
+    if samples and description.seen is not None:
+        clock["far"] = kind(0)
     run = called(loaded(folder, "run"), state=start(folder, description, u, y), **clock, **given)
     for at, column in enumerate(description.outputs):
         units = column.std
@@ -74,21 +76,25 @@ def test_a_run_is_the_free_run(case, samples, precision, tmp_path):
 
 def test_steps_one_after_the_other_are_the_run(tmp_path):
     """Late in a run as well, where the counter behind the noise has gone beyond 32 bits."""
-    model = random_prssm()
+    model = random_prssm(seen=True)
     description = describe(model)
     u, y = record_for(model, rows=STEPS)
     folder = write(description, tmp_path, ExportSettings(samples=4))
     late = np.int64(2**31)
     first = start(folder, description, u, y)
-    run = called(loaded(folder, "run"), state=first, time=late, u1=u[:, 0])
+    run = called(loaded(folder, "run"), state=first, time=late, far=0.0, u1=u[:, 0])
     step = loaded(folder, "step")
     state = first
     time = late
+    far = 0.0
     for at in range(STEPS):
-        now = called(step, state=state, time=time, u1=u[at, 0])
+        now = called(step, state=state, time=time, far=far, u1=u[at, 0])
         assert now["y1"] == pytest.approx(run["y1"][at], rel=1e-12)
+        assert now["y1_std"] == pytest.approx(run["y1_std"][at], rel=1e-12)
         state = now["next_state"]
         time = now["next_time"]
+        far = now["next_far"]
+    assert far == run["next_far"] > 0.0
     assert time == run["next_time"] == late + STEPS
     draws = drawing.fixed(description, 4)
     x = first[0]
@@ -100,7 +106,7 @@ def test_steps_one_after_the_other_are_the_run(tmp_path):
         weights=reference.drawn_weights(description.members[0], draws, 0),
         eps=draws.step(0, int(late)),
     )
-    once = called(step, state=first, time=late, u1=u[0, 0])["next_state"]
+    once = called(step, state=first, time=late, far=0.0, u1=u[0, 0])["next_state"]
     np.testing.assert_allclose(once[0], moved, rtol=1e-11)
 
 

@@ -171,6 +171,17 @@ def a_logarithm_whose_exponential_is_no_number(folder: Path) -> None:
 
 
 @case
+def truth_values_where_a_model_has_numbers(folder: Path) -> None:
+    """Were taken, and could not be subtracted."""
+    path = folder / "truth.prssm"
+    path.write_bytes(samples.models(folder)["constant"])
+    header, arrays = storage.read(path, "model")
+    arrays["seen.output_range"] = np.array([[True], [True]])
+    storage.write(path, "model", header, arrays)
+    refused(lambda: prssm.load(path), "truth values")
+
+
+@case
 def no_number_in_the_description_of_a_model(folder: Path) -> None:
     """Was read, and could not be saved again."""
     path = folder / "word.prssm"

@@ -31,7 +31,10 @@ from prssm.models.prssm.mixture import Mixture
 # What targets put behind the identifiers of columns.
 SUFFIXES = ("", "_std", "_mean", "_measured")
 # Words that targets use themselves.
-_TAKEN = ("time", "state", "states", "step", "step_size", "u", "y", "x", "std", "mean", "eps", "n")
+_TAKEN = (
+    *("time", "state", "states", "step", "step_size", "far"),
+    *("u", "y", "x", "std", "mean", "eps", "n"),
+)
 
 
 def describe(model: Any) -> Description:
@@ -102,6 +105,7 @@ def _of_prssm(model: PRSSM) -> Description:
         window=model.mixture_.window,
         stride=model.stride_,
         dt=model.dt_,
+        seen=model.seen_,
     )
 
 

@@ -14,11 +14,18 @@ One step of a member, with xu = (x, u), k = k(zeta, xu), a = W k:
 with alpha = W'm, and v = m + V noise drawn once for a trajectory. The mean alone is the first line
 with eps = 0. The output has mean and variance of y over all trajectories of all members, plus the
 mean of output_std^2 over the members; the deviation is then multiplied by `band_factor`.
+
+Outside of what was `seen` the band is wider, by 1 + WIDER far (`prediction/widening.py`), where far
+is the distance of the step, MOST at most, and not below FADES times that of the step before. The
+distance is the largest of three: of the point (mean state of the first member's trajectories, u) to
+the nearest of the cloud's, beyond its limit; of the mean output, and of u, to their limits.
 """
 
 from dataclasses import dataclass, fields
 
 import numpy as np
+
+from prssm.prediction.seen import Seen
 
 
 class _Frozen:
@@ -129,6 +136,7 @@ class Description(_Frozen):
     dt: float | None  # seconds between rows, where known
     beside: tuple[Member, ...] = ()
     heard: tuple[bool, ...] = ()
+    seen: Seen | None = None  # what training has shown, where the band knows it
 
     @property
     def followed(self) -> tuple[Member, ...]:

@@ -10,6 +10,7 @@ from prssm.export.description import Description, Member
 from prssm.export.draws import Draws
 from prssm.export.profiles import PROFILES
 from prssm.foundation.errors import DataError
+from prssm.prediction.widening import widening
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,10 @@ def run(
         outputs.append(np.stack(seen))
         states.append(np.stack(visited))
     together = np.concatenate(outputs, axis=2)
-    return Run(*moments(description, together, draws is not None), np.stack(states))
+    mean, std = moments(description, together, draws is not None)
+    if std is not None:
+        std = std * _wider(description, states[0].mean(axis=2), scaled, together.mean(axis=2))
+    return Run(mean, std, np.stack(states))
 
 
 def first_states(
@@ -144,6 +148,17 @@ def moments(
         return mean, None
     std = np.sqrt(outputs.var(axis=2, ddof=1) + description.noise_var)
     return mean, description.physical_spreads(std)
+
+
+def _wider(
+    description: Description, path: np.ndarray, u: np.ndarray, mean: np.ndarray
+) -> np.ndarray:
+    """By how much the band is wider than its trajectories say, (T, 1); all arguments are scaled."""
+    seen = description.seen
+    if seen is None:
+        return np.ones((len(u), 1))
+    distance = np.maximum(seen.distance(path, u, mean), seen.beyond_inputs(u))
+    return widening(distance)[:, None]
 
 
 def _recognised(member: Member, sample: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -35,6 +35,8 @@ def check(arrays: Mapping[str, np.ndarray], shapes: Mapping[str, Shape], **known
             raise ModelFileError(
                 f"the array {name!r} has shape {found}, expected {words} = {expected}"
             )
+        if arrays[name].dtype.kind == "b":
+            raise ModelFileError(f"the array {name!r} holds truth values, expected numbers")
         if _is_deviation(name) and not (arrays[name] >= 0.0).all():
             raise ModelFileError(f"the array {name!r} holds a deviation below 0")
 

@@ -25,7 +25,7 @@ _STRETCHES = 10  # that are taken out in turn
 _STRETCH_ROWS = 40  # of a stretch, at least
 _OUTPUT_SLACK = 0.05  # of an output's range, by which a run may be beyond it
 _ROUNDING = 1e-9  # of an input's range: the same number, written and read again
-_AWAY = 1e100  # so large that nothing is near it, and its square is finite
+AWAY = 1e100  # so large that nothing is near it, and its square is finite
 _BLOCK = 1024  # rows of a run whose distances are computed at once
 
 
@@ -75,12 +75,21 @@ class Seen:
         """How far each row is from what was seen, (T,): 0 inside, else in deviations."""
         rows = (_tamed(np.concatenate([path, u], axis=1)) - self.centre) @ self.axes
         cloud = np.maximum(_nearest(rows, self.points) - self.limit, 0.0)
-        slack = _OUTPUT_SLACK * np.ptp(self.output_range, axis=0)
-        return np.maximum(cloud, _beyond(_tamed(mean), self.output_range, slack))
+        return np.maximum(cloud, _beyond(_tamed(mean), self.output_limits))
 
     def beyond_inputs(self, u: np.ndarray) -> np.ndarray:
         """How far each row's inputs are beyond the range of the training inputs, (T,)."""
-        return _beyond(_tamed(u), self.input_range, _ROUNDING * np.ptp(self.input_range, axis=0))
+        return _beyond(_tamed(u), self.input_limits)
+
+    @property
+    def input_limits(self) -> np.ndarray:
+        """(2, Du): inputs between them are inside."""
+        return _with_slack(self.input_range, _ROUNDING)
+
+    @property
+    def output_limits(self) -> np.ndarray:
+        """(2, Dy): outputs of a run between them are inside."""
+        return _with_slack(self.output_range, _OUTPUT_SLACK)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """For a model file."""
@@ -103,7 +112,7 @@ def range_of(parts: Sequence[np.ndarray]) -> np.ndarray:
 def _tamed(values: np.ndarray) -> np.ndarray:
     """The same, but that what is lost or too large to be squared is far away."""
     known = np.asarray(values, dtype=np.float64)
-    return np.clip(np.where(np.isnan(known), _AWAY, known), -_AWAY, _AWAY)
+    return np.clip(np.where(np.isnan(known), AWAY, known), -AWAY, AWAY)
 
 
 def _stretches(lengths: Sequence[int]) -> np.ndarray:
@@ -152,7 +161,7 @@ def _limit(rows: np.ndarray, points: np.ndarray, of_row: np.ndarray, of_point: n
         for one in np.unique(of_row)
         if (of_point != one).any()
     ]
-    return max(float(np.quantile(np.concatenate(found), _SHARE)), _LEAST) if found else _AWAY
+    return max(float(np.quantile(np.concatenate(found), _SHARE)), _LEAST) if found else AWAY
 
 
 def _nearest(rows: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -166,8 +175,14 @@ def _nearest(rows: np.ndarray, points: np.ndarray) -> np.ndarray:
     return found
 
 
-def _beyond(values: np.ndarray, limits: np.ndarray, slack: np.ndarray) -> np.ndarray:
+def _with_slack(limits: np.ndarray, part: float) -> np.ndarray:
+    """Limits that are farther apart, by a part of the range at both ends."""
+    slack = part * np.ptp(limits, axis=0)
+    return np.stack([limits[0] - slack, limits[1] + slack])
+
+
+def _beyond(values: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """By how much the worst column of each row is beyond its limits; 0 where none is."""
     low, high = limits
-    over = np.maximum(low - slack - values, values - high - slack)
+    over = np.maximum(low - values, values - high)
     return np.maximum(over.max(axis=1, initial=0.0), 0.0)

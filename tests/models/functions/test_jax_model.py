@@ -4,14 +4,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from fitted_models import random_seen
 from small_models import small_linear, small_prssm, small_record
 
 from prssm.data.record import Record
 from prssm.foundation.errors import DataError, NotFittedError, OptionError
 from prssm.foundation.precision import double_precision
 from prssm.models.constant import Constant
+from prssm.models.functions import outside
 from prssm.models.linear_ssm import LinearSSM
 from prssm.models.prssm import free_run
+from prssm.prediction.widening import widening
 
 MODELS = {  # few, because each is compiled
     "two by two, slow": lambda: small_prssm(du=2, dy=2, stride=3, kernel="matern52", shared=True),
@@ -31,10 +34,13 @@ def run(functions, record, **arguments):
         return [np.asarray(part) for part in jax.jit(free_run)(record.u, record.y)]
 
 
+@pytest.mark.filterwarnings("ignore:.*outside of what the model has seen")
 @pytest.mark.parametrize("name", MODELS)
 def test_it_is_what_simulate_gives_with_the_same_draws(name, monkeypatch):
     monkeypatch.setattr(free_run, "BLOCK", 8)  # runs of several blocks
     model = MODELS[name]()
+    if name.startswith("two"):
+        model.seen_ = random_seen(states=2, inputs=2, outputs=2)
     record = small_record(model)
     if name.startswith("linear"):  # fills gaps where the linear model skips them
         record = Record(record.u, record.outputs_filled(), record.dt)
@@ -52,6 +58,25 @@ def model():
 @pytest.fixture(scope="module")
 def functions(model):
     return model.as_jax(samples=4)
+
+
+def test_a_step_after_one_that_was_outside_has_a_wider_band():
+    """By the formulas alone, which `simulate` above runs over whole records."""
+    seen = random_seen(states=2, inputs=1, outputs=1)
+    rng = np.random.default_rng(0)
+    path = 2.0 * rng.normal(size=(30, 2))
+    u = 1.5 * rng.normal(size=(30, 1))
+    mean = rng.normal(size=(30, 1))
+    away = np.maximum(seen.distance(path, u, mean), seen.beyond_inputs(u))
+    with double_precision():
+        far = outside.distance(seen, *map(jnp.asarray, (path, u, mean)))
+        found = outside.widened(outside.remembered(far))
+        before = 0.0
+        for now in far:
+            before = outside.fading(before, now)
+        assert float(outside.widened(before)) == pytest.approx(float(found[-1]), rel=1e-12)
+    np.testing.assert_allclose(found, widening(away), rtol=1e-12)
+    assert len(set(np.sign(away))) == 2  # some inside, some outside
 
 
 def test_a_run_without_outputs_starts_from_the_prior_of_simulate(functions):
@@ -76,7 +101,8 @@ def test_the_mean_alone_of_one_member_is_the_stepper():
         for u in record.u[:3]:
             step = stepper(state, u)
             np.testing.assert_allclose(ours[0, :, 0], state, rtol=1e-9)
-            ours, mean, std = stepped(functions.system, ours, u)
+            ours, mean, std, far = stepped(functions.system, ours, u)
+            assert far == 0.0  # it does not know what training has shown
             np.testing.assert_allclose(mean, step.output, rtol=1e-9)
             factor = model.calibration_.factor
             np.testing.assert_allclose(std, factor * step.output_std, rtol=1e-9)

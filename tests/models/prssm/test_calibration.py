@@ -5,7 +5,8 @@ import pytest
 
 from prssm import PRSSM
 from prssm.models.estimator import Simulated
-from prssm.models.prssm.calibration import Calibration, widening
+from prssm.models.prssm.calibration import Calibration
+from prssm.prediction.widening import widening
 
 
 def held_out_errors(factor, rows=20_000, seed=0):

@@ -14,6 +14,8 @@ from prssm.export.reference_filter import MEMORY
 from prssm.export.targets import ExportSettings
 from prssm.export.text import in_comment, render
 from prssm.foundation.version import __version__
+from prssm.prediction.seen import AWAY
+from prssm.prediction.widening import FADES, MOST, WIDER
 
 HEADER = "prssm_model.h"
 SOURCE = "prssm_model.c"
@@ -33,6 +35,7 @@ _WORDS: dict[str, dict[str, Any]] = {
         "terms": 13,
         "largest": "DBL_MAX",
         "tolerance": "1e-12",
+        "away": AWAY,
     },
     "single": {
         "real": "float",
@@ -46,6 +49,7 @@ _WORDS: dict[str, dict[str, Any]] = {
         "terms": 8,
         "largest": "FLT_MAX",
         "tolerance": "1e-5",
+        "away": 1e18,
     },
 }
 _FUNCTIONS = ("exp", "sqrt", "tanh", "fabs", "log")
@@ -75,6 +79,7 @@ def sources(
         **_words(settings.precision, description.kernel),
         **_sizes(description),
         **_prose(description, trajectories if drawn else 0),
+        **_outside(description, drawn, settings.precision),
         "tables": found,
         "band": drawn,
         "trajectories": trajectories,
@@ -121,6 +126,27 @@ def _sizes(description: Description) -> dict[str, Any]:
         "filter_states": description.states + description.colour_states,
         "step_size": repr(description.step_size),
         "dt_known": description.dt is not None,
+    }
+
+
+def _outside(description: Description, drawn: bool, precision: str) -> dict[str, Any]:
+    """What widens the band outside of the training data."""
+    seen = description.seen
+    if seen is None or not drawn:
+        words = "The band does not know how far a run is outside of the training data."
+        return {"widens": False, "outside_words": words if drawn else "There is no band."}
+    away = _WORDS[precision]["away"]
+    points, axes = seen.points.shape
+    return {
+        "widens": True,
+        "outside_words": "The band is wider outside of the training data, as in `simulate`.",
+        "cloud": points if axes else 0,
+        "axes": axes,
+        "limit": repr(min(float(seen.limit), away)),
+        "away": away,
+        "wider": WIDER,
+        "most": MOST,
+        "fades": FADES,
     }
 
 

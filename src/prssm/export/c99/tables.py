@@ -6,6 +6,7 @@ from prssm.export.description import Description, Member
 from prssm.export.draws import Draws
 from prssm.export.filter_noise import LEAST_SENSOR_VAR
 from prssm.export.reference import drawn_weights
+from prssm.prediction.seen import Seen
 
 LANES = 4  # inducing points that are computed with at once, and fill up whole lanes
 # Squared distances are multiplied by these, so that exp(-q), or r = sqrt(q), is all that is left.
@@ -19,6 +20,8 @@ def tables(description: Description, draws: Draws | None, precision: str) -> dic
     found |= _filter(description, precision)
     if description.points:
         found |= _functions(description, draws)
+    if draws is not None and description.seen is not None:
+        found |= _seen(description.seen)
     kind = np.float32 if precision == "single" else np.float64
     return {name: np.asarray(array, np.float64).astype(kind) for name, array in found.items()}
 
@@ -46,6 +49,18 @@ def _columns(description: Description, draws: Draws | None) -> dict[str, np.ndar
     if inputs:
         found["U_MEAN"] = np.array([column.mean for column in inputs])
         found["U_STD"] = np.array([column.std for column in inputs])
+    return found
+
+
+def _seen(seen: Seen) -> dict[str, np.ndarray]:
+    """What training has shown; data that never move leave no axes, and no inputs no limits."""
+    found = {"SEEN_Y": seen.output_limits}
+    if seen.input_range.shape[1]:
+        found["SEEN_U"] = seen.input_limits
+    if seen.axes.shape[1]:
+        found["SEEN_POINTS"] = seen.points
+        found["SEEN_CENTRE"] = seen.centre
+        found["SEEN_AXES"] = seen.axes.T
     return found
 
 

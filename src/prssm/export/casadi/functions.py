@@ -5,15 +5,20 @@
     run["level"], run["level_std"]
 
 Inputs and outputs are arguments by their identifiers. A state is one vector: the states of the
-first trajectory, then of the second, member by member.
+first trajectory, then of the second, member by member; then, where the band knows what training has
+shown, how far outside of it the run has been.
 """
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import casadi
 import numpy as np
 
 from prssm.export import draws as drawing
+from prssm.export.casadi import outside
 from prssm.export.casadi import step as steps
 from prssm.export.casadi.step import Expression
 from prssm.export.description import Column, Description, Recognition
@@ -29,7 +34,8 @@ class CasadiFunctions(NamedTuple):
     `start(y, u)` gives the state from the first samples (L, Dy) and (L, Du). `step(state, <inputs>,
     noise)` gives `next_state` and each output's mean and deviation of the present state; `noise`
     (standard normal numbers, zero if left out) is there where trajectories are. `horizon` takes
-    rows of inputs (1, N) and gives rows of outputs, with the noise of the fixed trajectories.
+    rows of inputs (1, N) and gives rows of outputs, with the noise of the fixed trajectories:
+    `noise(N)` has a column of it for each step.
     """
 
     start: casadi.Function
@@ -37,23 +43,33 @@ class CasadiFunctions(NamedTuple):
     horizon: casadi.Function | None
     input_names: tuple[str, ...]
     output_names: tuple[str, ...]
+    noise: Callable[[int], np.ndarray]
 
 
 def functions_of(
-    description: Description, *, samples: int, seed: int = 0, horizon: int | None = None
+    description: Description,
+    *,
+    samples: int,
+    seed: int = 0,
+    horizon: int | None = None,
+    widen: bool = True,
 ) -> CasadiFunctions:
-    """The functions of a description."""
+    """The functions of a description; without `widen` the band forgets what training has shown."""
+    if not widen:
+        description = replace(description, seen=None)
     if horizon is not None and horizon < 1:
         raise OptionError(f"horizon: expected at least 1 step, got {horizon}")
     draws = drawing.fixed(description, samples, seed) if samples else None
     step = step_function(description, draws)
-    over = None if horizon is None else _horizon(description, draws, step, count=horizon)
+    noise = partial(_noise, description, draws)
+    over = None if horizon is None else _horizon(description, step, noise(horizon))
     return CasadiFunctions(
         start_function(description, draws),
         step,
         over,
         input_names=names(description.inputs),
         output_names=names(description.outputs),
+        noise=noise,
     )
 
 
@@ -70,11 +86,12 @@ def step_function(description: Description, draws: Draws | None) -> casadi.Funct
     share = 1 if draws is None else draws.share
     count = len(description.members)
     states = description.states
-    state = casadi.MX.sym("state", count * states * share)
+    size = count * states * share
+    state = casadi.MX.sym("state", size + _widens(description, draws))
     columns = [casadi.MX.sym(name) for name in names(description.inputs)]
-    noise = casadi.MX.sym("noise", 0 if draws is None else state.shape[0])
+    noise = casadi.MX.sym("noise", 0 if draws is None else size)
     u = _scaled(columns, description.inputs)
-    parts = [casadi.reshape(part, states, share) for part in _split(state, count)]
+    parts = [casadi.reshape(part, states, share) for part in _split(state[:size], count)]
     drawn: list[Any] = [None] * count
     if draws is not None:
         drawn = [casadi.reshape(part, states, share) for part in _split(noise, count)]
@@ -86,6 +103,13 @@ def step_function(description: Description, draws: Draws | None) -> casadi.Funct
         *(steps.seen(member, x, u) for member, x in zip(description.members, parts, strict=True))
     )
     told = _told(description, outputs, band=draws is not None)
+    if description.seen is not None and draws is not None:
+        mean: Expression = casadi.sum2(outputs) / outputs.shape[1]
+        path: Expression = casadi.sum2(parts[0]) / share
+        far = outside.distance(description.seen, path, u, mean=mean, before=state[size])
+        following.append(far)
+        means = len(description.outputs)
+        told[means:] = [std * outside.widened(far) for std in told[means:]]
     return casadi.Function(
         "step",
         [state, *columns, noise],
@@ -122,20 +146,29 @@ def start_function(description: Description, draws: Draws | None) -> casadi.Func
         else:
             spread = casadi.mtimes(factor, casadi.DM(draws.first[index]))
             states.append(casadi.vec(casadi.repmat(mean, 1, draws.share) + spread))
+    states += [casadi.DM(0.0)] * _widens(description, draws)
     return casadi.Function("start", [y, u], [casadi.vertcat(*states)], ["y", "u"], ["state"])
 
 
-def _horizon(
-    description: Description, draws: Draws | None, step: casadi.Function, *, count: int
-) -> casadi.Function:
+def _widens(description: Description, draws: Draws | None) -> int:
+    """1 where the state ends in how far the run has been outside, else 0."""
+    return int(draws is not None and description.seen is not None)
+
+
+def _noise(description: Description, draws: Draws | None, count: int) -> np.ndarray:
+    """The noise of the fixed trajectories, a column for each of so many steps."""
+    if draws is None:
+        return np.zeros((0, count))
+    members = range(len(description.members))
+    steps = [[draws.step(index, at).ravel(order="F") for index in members] for at in range(count)]
+    return np.array([np.concatenate(parts) for parts in steps]).T
+
+
+def _horizon(description: Description, step: casadi.Function, noise: np.ndarray) -> casadi.Function:
     """(state, rows of inputs) -> (next_state, rows of outputs and deviations)."""
+    count = noise.shape[1]
     state = casadi.MX.sym("state", step.size1_in("state"))
     columns = [casadi.MX.sym(name, 1, count) for name in names(description.inputs)]
-    noise = np.zeros((step.size1_in("noise"), count))
-    if draws is not None:
-        for at in range(count):
-            parts = [draws.step(index, at) for index in range(len(description.members))]
-            noise[:, at] = np.concatenate([part.ravel(order="F") for part in parts])
     folded = step.mapaccum(count)(state, *columns, casadi.DM(noise))
     following, *told = folded
     return casadi.Function(
@@ -143,7 +176,7 @@ def _horizon(
         [state, *columns],
         [following[:, -1], *told],
         ["state", *names(description.inputs)],
-        ["next_state", *_told_names(description, draws is not None)],
+        step.name_out(),
     )
 
 

@@ -2,7 +2,8 @@
 
 A state is an array (M, Dx, S): members, states, trajectories. Inputs and outputs are in physical
 units and have their identifiers as names. With trajectories the step has a whole number `time`
-beside the state, from which it takes the noise of the fixed set: see `export/draws.py`.
+beside the state, from which it takes the noise of the fixed set (`export/draws.py`), and where the
+band knows what training has shown, how `far` outside of it the run has been.
 """
 
 import json
@@ -15,6 +16,7 @@ from prssm.export import draws as drawing
 from prssm.export import reference
 from prssm.export.description import Column, Description, Member
 from prssm.export.draws import HASH, TABLE_BITS, Draws
+from prssm.export.onnx import outside
 from prssm.export.onnx.builder import Builder, model_of
 
 _WORD = 1 << 32
@@ -48,27 +50,38 @@ def graphs_of(description: Description, *, samples: int, seed: int, kind: type) 
 
 
 def step_graph(description: Description, draws: Draws | None, kind: type) -> onnx.GraphProto:
-    """(state, time, inputs..) -> (next_state, next_time, outputs.., deviations..)."""
+    """(state, time, far, inputs..) -> (next_state, next_time, next_far, outputs.., stds..)."""
     g = Builder(kind)
     columns = [column.identifier for column in description.inputs]
     u = _scaled(g, columns, description.inputs) if columns else None
     following = _advanced(g, description, draws, u=u)
     g.named(following, "next_state")
-    state = _shape(description, draws)
-    inputs = [g.value("state", state), *(g.value(name, []) for name in columns)]
-    outputs = [g.value("next_state", state)]
     if draws is not None:
         g.named(g.add("time", g.whole(1)), "next_time")
-        inputs.insert(1, g.whole_value("time"))
-        outputs.append(g.whole_value("next_time"))
+    inputs = _carried(g, description, draws)
+    inputs += [g.value(name, []) for name in columns]
     told = told_names(description, draws)
-    return g.graph("step", inputs, [*outputs, *(g.value(name, []) for name in told)])
+    outputs = [*_carried(g, description, draws, "next_"), *(g.value(name, []) for name in told)]
+    return g.graph("step", inputs, outputs)
+
+
+def _carried(
+    g: Builder, description: Description, draws: Draws | None, prefix: str = ""
+) -> list[onnx.ValueInfoProto]:
+    """What a step hands on to the next one."""
+    found = [g.value(f"{prefix}state", _shape(description, draws))]
+    if draws is not None:
+        found.append(g.whole_value(f"{prefix}time"))
+        if description.seen is not None:
+            found.append(g.value(f"{prefix}far", []))
+    return found
 
 
 def run_graph(description: Description, draws: Draws | None, kind: type) -> onnx.GraphProto:
-    """(state, time, inputs.. of T steps) -> (next_state, next_time, outputs.. of T steps)."""
+    """The same over T steps: inputs.. and outputs.. have as many values."""
     g = Builder(kind)
-    carried = ["state"] if draws is None else ["state", "time"]
+    inputs = _carried(g, description, draws)
+    ends = _carried(g, description, draws, "next_")
     columns = [column.identifier for column in description.inputs]
     told = told_names(description, draws)
     body = step_graph(description, draws, kind)
@@ -78,19 +91,13 @@ def run_graph(description: Description, draws: Draws | None, kind: type) -> onnx
         body.input.append(g.value("steps_to_run", []))
     g.node(
         "Scan",
-        *carried,
+        *(value.name for value in inputs),
         *columns,
         *lengths,
-        outputs=[*(f"next_{name}" for name in carried), *told],
+        outputs=[*(value.name for value in ends), *told],
         body=body,
         num_scan_inputs=len(columns) + len(lengths),
     )
-    state = _shape(description, draws)
-    ends = [g.value("next_state", state)]
-    inputs = [g.value("state", state)]
-    if draws is not None:
-        inputs.append(g.whole_value("time"))
-        ends.append(g.whole_value("next_time"))
     inputs += [g.value(name, ["steps"]) for name in (*columns, *lengths)]
     return g.graph("run", inputs, [*ends, *(g.value(name, ["steps"]) for name in told)])
 
@@ -166,7 +173,7 @@ def _advanced(g: Builder, description: Description, draws: Draws | None, *, u: s
     if u is not None:
         wide = g.node("Expand", u, g.whole([count, len(description.inputs), share]))
         xu = g.node("Concat", "state", wide, axis=1)
-    _tell(g, description, draws, xu=xu)
+    _tell(g, description, draws, xu=xu, u=u)
     mean = _affine(g, xu, [m.mean_weight for m in members], [m.mean_bias for m in members])
     if description.points == 0:
         return mean
@@ -226,7 +233,9 @@ def _mixed(g: Builder, value: str, shift: int) -> str:
     return g.node("BitwiseXor", value, g.node("Div", value, g.whole(1 << shift)))
 
 
-def _tell(g: Builder, description: Description, draws: Draws | None, *, xu: str) -> None:
+def _tell(
+    g: Builder, description: Description, draws: Draws | None, *, xu: str, u: str | None
+) -> None:
     """Mean and deviation of each output over all trajectories, under their names."""
     members = description.members
     count, _, share = _shape(description, draws)
@@ -243,6 +252,8 @@ def _tell(g: Builder, description: Description, draws: Draws | None, *, xu: str)
     spread = g.node("ReduceSum", squares, g.whole([0, 2]), keepdims=0)
     variance = g.node("Div", spread, g.number(total - 1.0))
     std = g.node("Sqrt", g.add(variance, g.number(description.noise_var)))
+    if description.seen is not None:
+        std = g.multiply(std, outside.widened(g, description.seen, u=u, mean=flat))
     factors = description.physical_spreads(np.ones(len(description.outputs)))
     names = told_names(description, draws)[len(description.outputs) :]
     _name_each(g, g.multiply(std, g.number(factors)), names)

@@ -277,4 +277,7 @@ void prssm_init_filtered(prssm_state *state, const prssm_filter *filter)
         spread_out(state, member, filter->mean[member], factor);
     }
     state->step = 0U;
+{% if widens %}
+    state->far = REAL(0);
+{% endif %}
 }

@@ -178,43 +178,10 @@ EXPORTED void NAMED(fmi2FreeInstance)(void *instance)
 }
 
 {% endfor %}
-{{ function("GetFMUstate", "void *c, void **copy") }}
-{
-    return status_of(keep(c, copy));
-}
-
-{{ function("SetFMUstate", "void *c, void *copy") }}
-{
-    return status_of(take_back(c, copy));
-}
-
-{{ function("FreeFMUstate", "void *c, void **copy") }}
-{
-    (void)c;
-    if (copy != NULL) {
-        free(*copy);
-        *copy = NULL;
-    }
-    return 0;
-}
-
-{{ function("SerializedFMUstateSize", "void *c, void *copy, size_t *size") }}
-{
-    (void)c;
-    (void)copy;
-    *size = sizeof(snapshot);
-    return 0;
-}
-
-{{ function("SerializeFMUstate", "void *c, void *copy, char *bytes, size_t size") }}
-{
-    return status_of(to_bytes(c, copy, bytes, size));
-}
-
-{{ function("DeSerializeFMUstate", "void *c, const char *bytes, size_t size, void **copy") }}
-{
-    return status_of(from_bytes(c, bytes, size, copy));
-}
+{% set state = "FMUstate" %}
+{% set byte = "char" %}
+{% set deserialize = "DeSerializeFMUstate" %}
+{% include "fmi_states.c" %}
 
 {{ function("GetDirectionalDerivative", "void *c, const fmi2_reference *unknowns, size_t n_unknowns, const fmi2_reference *knowns, size_t n_knowns, const double *seed, double *sensitivity") }}
 {

@@ -217,43 +217,10 @@ EXPORTED void NAMED(fmi3FreeInstance)(void *instance)
     return 0;
 }
 
-{{ function("GetFMUState", "void *c, void **copy") }}
-{
-    return status_of(keep(c, copy));
-}
-
-{{ function("SetFMUState", "void *c, void *copy") }}
-{
-    return status_of(take_back(c, copy));
-}
-
-{{ function("FreeFMUState", "void *c, void **copy") }}
-{
-    (void)c;
-    if (copy != NULL) {
-        free(*copy);
-        *copy = NULL;
-    }
-    return 0;
-}
-
-{{ function("SerializedFMUStateSize", "void *c, void *copy, size_t *size") }}
-{
-    (void)c;
-    (void)copy;
-    *size = sizeof(snapshot);
-    return 0;
-}
-
-{{ function("SerializeFMUState", "void *c, void *copy, uint8_t *bytes, size_t size") }}
-{
-    return status_of(to_bytes(c, copy, bytes, size));
-}
-
-{{ function("DeserializeFMUState", "void *c, const uint8_t *bytes, size_t size, void **copy") }}
-{
-    return status_of(from_bytes(c, bytes, size, copy));
-}
+{% set state = "FMUState" %}
+{% set byte = "uint8_t" %}
+{% set deserialize = "DeserializeFMUState" %}
+{% include "fmi_states.c" %}
 
 {{ function("GetDirectionalDerivative", "void *c, const fmi3_reference *unknowns, size_t n_unknowns, const fmi3_reference *knowns, size_t n_knowns, const double *seed, size_t n_seed, double *sensitivity, size_t n_sensitivity") }}
 {

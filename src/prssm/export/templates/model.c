@@ -21,6 +21,9 @@ static const prssm_real {{ name }}{% for size in array.shape %}[{{ size }}]{% en
 #define SHARE (TRAJECTORIES / MEMBERS)
 #define WINDOW PRSSM_WINDOW
 #define REAL(x) ((prssm_real)(x))
+{% if widens %}
+#define WIDENED(far) (REAL(1) + REAL({{ wider }}) * (far))
+{% endif %}
 
 {% for name, array in tables.items() %}
 {{ table(name, array) }}

@@ -12,6 +12,8 @@
  *   output {{ loop.index0 }}: {{ column.says }}
 {% endfor %}
  *
+ * {{ outside_words }}
+ *
  * A free run:
  *
  *     prssm_state state;
@@ -70,6 +72,9 @@ typedef {{ real }} prssm_real;
 typedef struct {
     prssm_real x[PRSSM_TRAJECTORIES][PRSSM_STATES];
     uint32_t step; /* steps since the start, which choose the noise */
+{% if widens %}
+    prssm_real far; /* deviations by which the run is, or was, outside of the training data */
+{% endif %}
 } prssm_state;
 
 /* A filter: a Gaussian for every member, and how much each is believed. */

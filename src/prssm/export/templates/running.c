@@ -30,30 +30,43 @@ static prssm_real deviation(prssm_real y[TRAJECTORIES][DY], prssm_real mean, int
 }
 
 {% endif %}
-static void show(const prssm_state *state, const prssm_real *scaled_u, prssm_real *mean,
-                 prssm_real *std)
+{% if widens %}
+{% include "outside.c" %}
+
+{% endif %}
+/* Mean and deviation now; how far outside of the training data that is is returned. */
+static prssm_real show(const prssm_state *state, const prssm_real *scaled_u, prssm_real *mean,
+                       prssm_real *std)
 {
     prssm_real y[TRAJECTORIES][DY];
     prssm_real centre[DY];
+    prssm_real far = REAL(0);
+{% if widens %}
+    prssm_real slope[DU + 1];
+{% endif %}
     emit_all(state, scaled_u, y, centre);
+{% if widens %}
+    far = outside(state, scaled_u, centre, slope);
+{% endif %}
     for (int d = 0; d < DY; ++d) {
         mean[d] = Y_MEAN[d] + Y_STD[d] * centre[d];
 {% if band %}
         if (std != NULL) {
-            std[d] = BAND[d] * deviation(y, centre[d], d);
+            std[d] = BAND[d] * deviation(y, centre[d], d){{ " * WIDENED(far)" if widens }};
         }
 {% endif %}
     }
 {% if not band %}
     (void)std;
 {% endif %}
+    return far;
 }
 
 void prssm_output(const prssm_state *state, const prssm_real *u, prssm_real *mean, prssm_real *std)
 {
     prssm_real scaled[DU + 1];
     scale_input(u, scaled);
-    show(state, scaled, mean, std);
+    (void)show(state, scaled, mean, std);
 }
 
 {% if band and uses_noise %}
@@ -106,7 +119,11 @@ void prssm_step(prssm_state *state, const prssm_real *u, prssm_real *mean, prssm
 {
     prssm_real scaled[DU + 1];
     scale_input(u, scaled);
-    show(state, scaled, mean, std);
+{% if widens %}
+    state->far = show(state, scaled, mean, std);
+{% else %}
+    (void)show(state, scaled, mean, std);
+{% endif %}
     for (int j = 0; j < TRAJECTORIES; ++j) {
 {% if band and uses_noise %}
         prssm_real eps[DX];
@@ -125,7 +142,11 @@ void prssm_step_drawn(prssm_state *state, const prssm_real *u, const prssm_real 
 {
     prssm_real scaled[DU + 1];
     scale_input(u, scaled);
-    show(state, scaled, mean, std);
+{% if widens %}
+    state->far = show(state, scaled, mean, std);
+{% else %}
+    (void)show(state, scaled, mean, std);
+{% endif %}
     for (int j = 0; j < TRAJECTORIES; ++j) {
         move(j, scaled, eps + j * DX, state->x[j]);
     }
@@ -140,8 +161,15 @@ void prssm_output_slope(const prssm_state *state, const prssm_real *u, prssm_rea
     prssm_real scaled[DU + 1];
     prssm_real y[TRAJECTORIES][DY];
     prssm_real centre[DY];
+{% if widens %}
+    prssm_real along[DU + 1];
+    prssm_real far;
+{% endif %}
     scale_input(u, scaled);
     emit_all(state, scaled, y, centre);
+{% if widens %}
+    far = outside(state, scaled, centre, along);
+{% endif %}
     for (int d = 0; d < DY; ++d) {
         for (int i = 0; i < DU; ++i) {
             prssm_real slope = REAL(0);
@@ -156,6 +184,10 @@ void prssm_output_slope(const prssm_state *state, const prssm_real *u, prssm_rea
                     product += (y[j][d] - centre[d]) * (C[j / SHARE][d][DX + i] - slope);
                 }
                 product /= REAL(TRAJECTORIES - 1) * deviation(y, centre[d], d);
+{% if widens %}
+                product *= WIDENED(far);
+                product += deviation(y, centre[d], d) * REAL({{ wider }}) * along[i];
+{% endif %}
                 d_std[d * DU + i] = BAND[d] * product / U_STD[i];
             }
 {% endif %}

@@ -33,6 +33,9 @@ void prssm_init_prior(prssm_state *state)
         spread_out(state, member, PRIOR_MEAN[member], PRIOR_FACTOR[member][0]);
     }
     state->step = 0U;
+{% if widens %}
+    state->far = REAL(0);
+{% endif %}
 }
 
 {% if window %}

@@ -24,7 +24,9 @@ from prssm.data.scaling import Scaler
 from prssm.foundation.arrays import AnyArray
 from prssm.foundation.errors import DataError
 from prssm.foundation.precision import double_precision
+from prssm.models.functions import outside
 from prssm.models.functions.parts import Member, Parts
+from prssm.prediction.seen import Seen
 
 
 class Scaling(eqx.Module):
@@ -65,11 +67,16 @@ class Draws(NamedTuple):
 
 
 class Stepped(NamedTuple):
-    """One step: the next state, and mean and standard deviation of the present output."""
+    """One step: the next state, and mean and standard deviation of the present output.
+
+    `far` is by how many deviations of the training data the run is, or was, outside of them. The
+    next step wants it, so that its band stays wide for a while.
+    """
 
     state: Float[Array, "M Dx B"]
     mean: Float[Array, " Dy"]
     std: Float[Array, " Dy"]
+    far: Float[Array, ""]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +96,7 @@ class JaxModel:
     input_names: tuple[str, ...]
     output_names: tuple[str, ...]
     dt: float | None  # of a row
+    seen: Seen | None = None  # what training has shown, where the band knows it
 
     def __post_init__(self) -> None:
         # Arrays of its own: JAX keeps the device's copy of a constant array by its identity, in the
@@ -148,11 +156,12 @@ class JaxModel:
         state: Float[Array, "M Dx B"],
         u: Float[Array, " Du"],
         noise: Float[Array, "M Dx B"] | float = 0.0,
+        far: Float[Array, ""] | float = 0.0,
     ) -> Stepped:
         """What follows the state under the input, and what a sensor shows of the state now.
 
-        `noise` holds standard normal numbers for the process noise. Over `stride` rows of a
-        recording the input is the mean of theirs.
+        `noise` holds standard normal numbers for the process noise, `far` is what the step before
+        has given. Over `stride` rows of a recording the input is the mean of theirs.
         """
         self._check(state, self._state_shape, "state")
         self._check(u, (len(self.input_names),), "input")
@@ -160,7 +169,11 @@ class JaxModel:
         scaled = (u - scaling.u_mean) / scaling.u_std
         following, outputs = advance(system.members, state, scaled, noise=noise)
         mean, std = self._band(system, outputs)
-        return Stepped(following, mean, std)
+        if self.seen is None:
+            return Stepped(following, mean, std, jnp.zeros((), std.dtype))
+        now = outside.distance(self.seen, state[0].mean(axis=-1), scaled, _middle(outputs))
+        far = outside.fading(far, now)
+        return Stepped(following, mean, std * outside.widened(far), far)
 
     def simulate(
         self,
@@ -179,13 +192,17 @@ class JaxModel:
         inputs = self._slow_inputs((u - scaling.u_mean) / scaling.u_std)
         numbers = self.draws.noise(len(inputs)) if noise is None else noise
 
-        def step(state: Array, at: tuple[Array, Array]) -> tuple[Array, Array]:
-            return advance(system.members, state, at[0], noise=at[1])
+        def step(state: Array, at: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
+            following, outputs = advance(system.members, state, at[0], noise=at[1])
+            return following, (outputs, state[0].mean(axis=-1))
 
         kind = jnp.result_type(state, inputs)
         steps = (inputs.astype(kind), jnp.asarray(numbers, kind))
-        _, outputs = jax.lax.scan(step, jnp.asarray(state, kind), steps)
+        _, (outputs, path) = jax.lax.scan(step, jnp.asarray(state, kind), steps)
         mean, std = self._band(system, outputs)
+        if self.seen is not None:
+            far = outside.distance(self.seen, path, steps[0], _middle(outputs))
+            std = std * outside.widened(outside.remembered(far))[:, None]
         if self.stride > 1:
             return _at_all_rows(mean, self.stride, len(u)), _at_all_rows(std, self.stride, len(u))
         return mean, std
@@ -229,6 +246,11 @@ def advance(
     inputs = jnp.broadcast_to(u[:, None], (len(u), state.shape[2]))
     mean, std, outputs = jax.vmap(lambda member, x: member(x, inputs))(members, state)
     return mean + std * noise, outputs
+
+
+def _middle(outputs: Float[Array, "... M Dy B"]) -> Float[Array, "... Dy"]:
+    """The scaled mean over members and trajectories."""
+    return outputs.mean(axis=(-3, -1))
 
 
 def _words(shape: tuple[Any, ...]) -> str:

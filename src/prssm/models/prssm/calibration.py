@@ -7,7 +7,7 @@ the final model, which has seen more data than the models of the folds.
 
 These err more than the final one, which errs less where it was trained: `toward` goes some of the
 way from the former to the latter, and adds a little for data that are new to all of them. Outside
-of what was seen, and for a while after, `widening` makes the band wider. What was tried is in
+of what was seen `prediction/widening.py` makes the band wider still. What was tried is in
 docs/explanation/calibration.md.
 """
 
@@ -22,12 +22,6 @@ from prssm.prediction.gaussian import half_width
 _SHARES = (0.9, 0.95)  # bands whose factors are averaged; see docs/studies/accuracy.md
 _SEEN = 0.2  # share of the final model's errors where it was trained, in the logarithm
 _NEW = 1.15  # times that a band must be wider on data that are new to all models
-# A row that is outside by a deviation of the training data has a band so much wider; at most so
-# many deviations count; and what is left of it after each step, since a state that is wrong stays
-# so for a while.
-_WIDER = 0.5
-_MOST = 5.0
-_FADES = 0.95
 _RANGE = (0.05, 20.0)  # a factor beyond is a sign of broken folds rather than of a broken band
 
 
@@ -70,17 +64,6 @@ class Calibration:
     def samples(self, samples: np.ndarray, mean: np.ndarray) -> np.ndarray:
         """Trajectories (S, T, Dy) with the calibrated spread around their mean."""
         return mean + self.factor * (samples - mean)
-
-
-def widening(distance: np.ndarray) -> np.ndarray:
-    """By how much the band is wider at each step of a run, (T,): 1 inside of what was seen.
-
-    From the distances of the steps to it.
-    """
-    far = np.minimum(distance, _MOST)
-    for t in range(1, len(far)):
-        far[t] = max(far[t], _FADES * far[t - 1])
-    return 1.0 + _WIDER * far
 
 
 def _factor(ratio: np.ndarray) -> float:

@@ -17,7 +17,7 @@ from prssm.inference.noise_search import NoiseFactors
 from prssm.inference.state_space import StateSpace
 from prssm.models.estimator import Estimator, Simulated
 from prssm.models.functions.jax_model import JaxModel
-from prssm.models.prssm.calibration import Calibration, widening
+from prssm.models.prssm.calibration import Calibration
 from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, ResolvedConfig
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.filtering.choice import filter_members
@@ -40,6 +40,7 @@ from prssm.models.prssm.stepping.mixture_stepper import MixtureStepper
 from prssm.models.prssm.stepping.stepper import Stepper
 from prssm.models.prssm.trained import Trained
 from prssm.models.stored_arrays import check
+from prssm.prediction.widening import widening
 from prssm.training.checkpoint import fingerprint
 from prssm.training.log import TrainingLog
 from prssm.training.session import Session
@@ -289,6 +290,7 @@ class PRSSM(Estimator):
             seed=seed,
             names=(self.input_names_, self.output_names_),
             dt=self.dt_,
+            seen=self.seen_,
         )
 
     def findings(self) -> list[tuple[str, str]]:

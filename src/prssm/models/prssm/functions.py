@@ -16,6 +16,7 @@ from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import Emission
 from prssm.models.prssm.mixture import Mixture
 from prssm.prediction.paired_draws import paired_normal
+from prssm.prediction.seen import Seen
 
 
 class GPMember(Member):
@@ -72,6 +73,7 @@ def jax_model(
     seed: int,
     names: tuple[tuple[str, ...], tuple[str, ...]],
     dt: float | None,
+    seen: Seen | None,
 ) -> JaxModel:
     """The functions of a fitted mixture; `samples=0` is one run a member without noise."""
     models = jax.tree.map(np.asarray, mixture.models)
@@ -84,6 +86,7 @@ def jax_model(
         input_names=names[0],
         output_names=names[1],
         dt=dt,
+        seen=seen,
     )
 
 
