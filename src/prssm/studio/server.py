@@ -54,6 +54,7 @@ def _listening(settings: StudioSettings) -> socket.socket:
         opened = socket.socket(family, kind, protocol)
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind(address)
+        opened.listen()  # who opens the address at once waits, and is not turned away
     except OSError as error:
         raise OptionError(
             f"--host and --port: cannot listen at {settings.host}:{settings.port}: "
