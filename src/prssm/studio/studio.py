@@ -14,7 +14,7 @@ from prssm.studio.jobs.judge import Judge
 from prssm.studio.jobs.queue import Jobs
 from prssm.studio.kept import Kept
 from prssm.studio.project.columns import Columns, ColumnsKept
-from prssm.studio.project.logs import Log, Logs, check_word
+from prssm.studio.project.logs import Log, Logs
 from prssm.studio.project.models import Models
 from prssm.studio.project.runs import Runs
 from prssm.studio.project.selection import Selection
@@ -28,8 +28,6 @@ class Studio:
     """All that the endpoints share; `start` begins to work on queued jobs, `close` ends it."""
 
     def __init__(self, settings: StudioSettings) -> None:
-        for word in settings.data:
-            check_word(word)  # before anything is written
         self.settings = settings
         self.folder = settings.project.resolve()
         self.logs = Logs(self.folder)
