@@ -23,7 +23,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 
-from studio_browser import Look, Server, launched
+from studio_browser import Look, Server
 
 from prssm.data.io.files import write_columns
 from prssm.studio.figures.windows import packed_window
@@ -65,12 +65,9 @@ def slow_down(seconds: float = 0.3) -> float:
 
 def in_browser(folder: Path, file: Path) -> tuple[float, list[float]]:
     """Seconds to the first plot, and milliseconds of each zoom."""
-    from playwright.sync_api import sync_playwright
-
     server = Server(folder / "project", str(file))
     try:
-        with sync_playwright() as playwright:
-            browser = launched(playwright)
+        with chromium() as browser:
             look = Look(browser)
             begun = time.perf_counter()
             look.page.goto(server.address)
@@ -78,7 +75,6 @@ def in_browser(folder: Path, file: Path) -> tuple[float, list[float]]:
             first = time.perf_counter() - begun
             words = ["Zoom in", "Later rows", "Zoom in", "Earlier rows", "Zoom out", "Zoom out"]
             zooms = [look.page.evaluate(CLICK, words[i % len(words)]) for i in range(ZOOMS)]
-            browser.close()
     finally:
         server.stop()
     return first, zooms

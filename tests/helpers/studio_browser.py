@@ -1,30 +1,14 @@
-"""A studio in a process of its own, and Chromium to look at it."""
+"""A studio in a process of its own, and a page that looks at it."""
 
-import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import Browser, Page, Playwright
-
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
-
-def chromium() -> str | None:
-    """The system's browser, if it has one."""
-    return next((found for name in NAMES if (found := shutil.which(name))), None)
-
-
-def launched(playwright: Playwright) -> Browser:
-    """The browser without a window; as root it cannot have its own sandbox."""
-    arguments = ["--disable-gpu", "--disable-quic", "--disable-background-networking"]
-    if os.geteuid() == 0:
-        arguments.append("--no-sandbox")
-    return playwright.chromium.launch(executable_path=chromium(), args=arguments)
+from browser import Watched
 
 
 class Server:
@@ -66,19 +50,12 @@ class Server:
             self.process.wait(20)
 
 
-class Look:
-    """A page with what went wrong in it."""
+class Look(Watched):
+    """A page of the studio, with what went wrong in it."""
 
-    def __init__(self, browser: Browser, width: int = 1280) -> None:
-        self.page: Page = browser.new_context(viewport={"width": width, "height": 900}).new_page()
+    def __init__(self, browser: Any, width: int = 1280) -> None:
+        super().__init__(browser, viewport={"width": width, "height": 900})
         self.page.set_default_timeout(45_000)
-        self.errors: list[str] = []
-        self.page.on("console", self._hear)
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-
-    def _hear(self, message: object) -> None:
-        if message.type == "error":  # type: ignore[attr-defined]
-            self.errors.append(message.text)  # type: ignore[attr-defined]
 
     def step(self, name: str) -> None:
         """Go to one of the four steps."""

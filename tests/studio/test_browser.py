@@ -9,17 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from browser import chromium
+from studio_browser import Look, Server
 from studio_log import first_order
 
 from prssm.data.io.files import write_columns
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra dev)")
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 
-from studio_browser import Look, Server, chromium, launched  # noqa: E402
-
-pytestmark = pytest.mark.skipif(
-    chromium() is None, reason="needs Chromium: apt-get install chromium, or Google Chrome"
-)
 HOSTILE = "<img src=x onerror=document.title='hacked'>"
 QUICK = {"order": "1", "starts": "1", "random starts": "0"}
 LEVEL_A = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag21a"]}}
@@ -36,21 +33,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def servers(folder: Path) -> Iterator[list[Server]]:
+def browser() -> Iterator:
+    playwright.expect.set_options(timeout=45_000)  # machines that test are busy
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def servers(folder: Path, browser) -> Iterator[list[Server]]:
     """The servers that were started, the last one first."""
     started = [Server(folder / "project", str(folder / "plant.csv"))]
     yield started
     for server in started:
         server.stop()
-
-
-@pytest.fixture(scope="module")
-def browser(servers: list[Server]) -> Iterator:
-    playwright.expect.set_options(timeout=45_000)  # machines that test are busy
-    with playwright.sync_playwright() as started:
-        opened = launched(started)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +58,7 @@ def look(browser, servers: list[Server]) -> Look:
 @pytest.fixture(autouse=True)
 def no_errors_in_the_console(look: Look) -> Iterator[None]:
     yield
-    assert look.errors == []
+    assert look.wrong == []
 
 
 def wait(look: Look, selector: str) -> None:
@@ -236,11 +231,11 @@ def test_a_killed_server_is_started_again_and_goes_on(
     servers[0].kill()
     playwright.expect(look.page.locator("#message")).to_contain_text("does not answer")
     look.page.close()
-    look.errors.clear()  # a page without its server has every right to complain
+    look.wrong.clear()  # a page without its server has every right to complain
     servers.insert(0, Server(folder / "project"))
     later = Look(browser)
     later.page.goto(f"{servers[0].address}")
     later.step("train")
     wait(later, "[data-job='linear-1'][data-state='done']")
     wait(later, "[data-job='linear-2'][data-state='done']")
-    assert later.errors == []
+    assert later.wrong == []

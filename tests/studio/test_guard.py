@@ -1,11 +1,15 @@
 """Who may talk to the studio, and what its answers forbid."""
 
+from pathlib import Path
+
 import pytest
 from starlette.testclient import TestClient
 from studio_log import ADDRESS, PORT, TOKEN
 
-from prssm.foundation.errors import OptionError
+from prssm.foundation.errors import DataError, OptionError
+from prssm.foundation.locks import alone
 from prssm.studio.app import make_app
+from prssm.studio.server import LOCK, serve
 from prssm.studio.settings import StudioSettings
 from prssm.studio.studio import Studio
 
@@ -96,3 +100,13 @@ def test_other_machines_need_an_explicit_word(host: str) -> None:
 def test_this_machine_needs_none() -> None:
     for host in ("127.0.0.1", "localhost", "::1"):
         StudioSettings(host=host)
+
+
+def test_a_project_has_one_studio_and_a_wrong_log_leaves_no_folder(tmp_path: Path) -> None:
+    settings = StudioSettings(project=tmp_path / "project")
+    with alone(settings.project / LOCK), pytest.raises(OptionError, match="another studio"):
+        serve(settings, browser=False, say=print)
+    wrong = StudioSettings(data=(str(tmp_path / "no.csv"),), project=tmp_path / "other")
+    with pytest.raises(DataError, match="no such file"):
+        serve(wrong, browser=False, say=print)
+    assert not (tmp_path / "other").exists()

@@ -1,7 +1,7 @@
 """What the server tells open pages by itself: server-sent events.
 
-Anything may call `tell` from any thread; every open page hears it. A page that reads too slowly
-misses events and is told to look at everything again.
+Anything may call `tell` from any thread; every open page hears it. An event only says that there is
+news: the page then asks for all it shows, so that a page that reads slowly may miss some of many.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
-_WAITING = 100  # events for one page, before it is told to look again
+_WAITING = 100  # events that one page may leave unread
 _STILL = 15.0  # seconds after which a line is sent that says nothing, to keep the way open
 
 
@@ -18,7 +18,7 @@ class Events:
     """The open pages, and the way to tell them something."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal may close what its own thread is telling
         self._pages: dict[asyncio.Queue[str | None], asyncio.AbstractEventLoop] = {}
         self._closed = False
 
@@ -63,5 +63,5 @@ class Events:
 
 def _put(queue: "asyncio.Queue[str | None]", text: str | None) -> None:
     if text is not None and queue.qsize() > _WAITING:
-        return  # the page looks at everything anyway once it reads the first of them
+        return  # the page asks for everything once it reads those before
     queue.put_nowait(text)

@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+from prssm.evaluation.comparison import run_over
 from prssm.evaluation.tasks import saved_model
 from prssm.evaluation.tasks.settings import ExportTask
 from prssm.export.targets import target_named
@@ -27,8 +28,6 @@ def export(models: Models, project: Path, id_: str, target: str) -> Path:
 
 def report(models: Models, project: Path, id_: str, rows: Rows, title: str) -> Path:
     """The report about a model on its own data, one HTML page."""
-    from prssm.evaluation.comparison import run_over
-
     if not rows.scored:
         raise DataError(f"{id_}: there are no rows to report on")
     model = models.one(id_)

@@ -61,17 +61,23 @@ def fit(
     if not quiet:
         _tell(fitted, comparison, settings.out)
     if report is not None:
-        from prssm.report.fit.page import write_report
+        _report(report, fitted, comparison, settings, static=bool(said.words.static))
 
-        write_report(
-            report,
-            fitted.model,
-            comparison.runs,
-            baselines=comparison.baselines,
-            data=settings.data.title,
-            static=bool(said.words.static),
-        )
-        print(f"report: {report}")
+
+def _report(
+    path: Path, fitted: Fitted, comparison: Comparison, settings: FitSettings, *, static: bool
+) -> None:
+    from prssm.report.fit.page import write_report
+
+    write_report(
+        path,
+        fitted.model,
+        comparison.runs,
+        baselines=comparison.baselines,
+        data=settings.data.title,
+        static=static,
+    )
+    print(f"report: {path}")
 
 
 def _check_options(settings: FitSettings) -> None:

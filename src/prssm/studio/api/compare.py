@@ -118,7 +118,7 @@ def _behaviour(studio: Studio, models: tuple[str, ...], kind: str) -> dict[str, 
     from prssm.studio.figures.items import item
 
     found, lines = for_each(models, studio.linearised)
-    alike, others = _alike(studio, found)
+    alike, others = _alike(found)
     lines += [
         {"kind": "warning", "text": f"{id_}: other inputs or outputs than the first model's"}
         for id_ in others
@@ -135,7 +135,7 @@ def _behaviour(studio: Studio, models: tuple[str, ...], kind: str) -> dict[str, 
     return {"figures": figures, "lines": lines}
 
 
-def _alike(studio: Studio, found: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _alike(found: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Those with the inputs and outputs of the first, and the others."""
     names = {id_: (near.input_names, near.output_names) for id_, near in found.items()}
     first = next(iter(names.values()), None)

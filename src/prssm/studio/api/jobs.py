@@ -2,8 +2,10 @@
 
 import dataclasses
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -47,15 +49,17 @@ def _option(field: "dataclasses.Field[Any]") -> dict[str, Any]:
 
 async def add(request: Request) -> Response:
     """Queue a fit."""
-    studio = studio_of(request)
-    document = await body_of(request)
+    return answer(await run_in_threadpool(_add, studio_of(request), await body_of(request)))
+
+
+def _add(studio: Studio, document: Mapping[str, Any]) -> dict[str, Any]:
     log = studio.logs.one(str(document.get("log")))
     selection = studio.selection(log)
     selection.check(studio.columns(log))
     task = task_of(document, log, selection)
     id_ = studio.jobs.free_id(task["method"])
     words = fit_words(settings_of(task, studio.logs, f"models/{id_}.prssm"))
-    return answer(described(studio, studio.jobs.add(id_, words[1:], task)))
+    return described(studio, studio.jobs.add(id_, words[1:], task))
 
 
 def described(studio: Studio, job: Job) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from prssm.studio.studio import Studio
 _REACH = 2.0  # deviations of the training input that a pane shows around its mean
 
 
-async def usual(request: Request) -> Response:
+def usual(request: Request) -> Response:
     """The inputs of a model, with the range that training has covered."""
     model = studio_of(request).models.one(request.path_params["model"])
     low, high = training_range(model)

@@ -154,6 +154,12 @@ class Logs:
         return f"log-{max(used, default=0) + 1}"
 
 
+def check_word(word: str) -> None:
+    """Whether a word of the command line names a data set or a file that is there."""
+    if not is_set(word) and not Path(word).is_file():
+        open_columns(word)  # says what is wrong
+
+
 def known_suffix(name: str) -> str:
     """The ending of a file's name, also '.csv.gz', if it is one that can be read."""
     endings = [ending.lower() for ending in Path(name).suffixes[-2:]]

@@ -1,5 +1,6 @@
 """The models of a project: every file in its folder `models`, loaded once and kept."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from prssm.studio.answers import NotThere
 from prssm.studio.kept import Kept
 
 _KEPT = 12  # models that stay in memory
+_TOLD = 500  # descriptions of models that stay
 
 
 class Models:
@@ -19,6 +21,7 @@ class Models:
         self._folder = project / "models"
         self._folder.mkdir(parents=True, exist_ok=True)
         self._kept: Kept[Estimator] = Kept(_KEPT)
+        self._told: Kept[dict[str, Any]] = Kept(_TOLD)
 
     def paths(self) -> dict[str, Path]:
         """All model files by id; an id is looked up here and never made into a path."""
@@ -42,7 +45,10 @@ class Models:
 
     def described(self) -> list[dict[str, Any]]:
         """Each model in a few words; what cannot be read says why."""
-        return [self._described(id_) for id_ in self.paths()]
+        return [
+            self._told.get((id_, path.stat().st_mtime_ns), partial(self._described, id_))
+            for id_, path in self.paths().items()
+        ]
 
     def _described(self, id_: str) -> dict[str, Any]:
         try:

@@ -1,5 +1,6 @@
 // The columns of a log: what each holds, and what it is used as.
 import { card, h, number, select } from "../tools/dom.js";
+import { readingCard } from "./reading.js";
 
 const ROLES = [["", "not used"], ["input", "input"], ["output", "output"], ["time", "time"]];
 
@@ -27,7 +28,7 @@ export function columnsCard(shared) {
     h("div", { className: "scroll", tabIndex: 0, role: "group", "aria-label": "Columns" },
       h("table", {}, h("caption", { className: "hidden" }, "Columns of the log and their use"),
         h("thead", {}, head), h("tbody", {}, rows))),
-    timeRow(shared));
+    timeRow(shared), readingCard(shared));
 }
 
 function timeRow(shared) {
