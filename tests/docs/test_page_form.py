@@ -9,7 +9,9 @@ import pages
 import prose
 import pytest
 
+import prssm
 from prssm.cli.main import app
+from prssm.foundation import errors
 from prssm.foundation.version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -113,6 +115,13 @@ def test_the_mathematics_names_files_that_exist():
     for name in re.findall(r"`([\w*/]+/[\w*]+\.py)`", "\n".join(rows)):
         found = [*ROOT.glob(name), *(ROOT / "src" / "prssm").glob(name)]
         assert found, f"theory.md names {name}"
+
+
+def test_every_public_name_is_on_the_page_of_python():
+    """Errors have a page of their own, which is made from the program."""
+    text = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    listed = [name for name in prssm.__all__ if not hasattr(errors, name)]
+    assert [name for name in listed if f"`{name}`" not in text] == ["__version__"]
 
 
 def test_the_citation_has_the_version_and_the_licence():

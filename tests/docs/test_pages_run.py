@@ -21,6 +21,8 @@ SLOW = os.environ.get("PRSSM_DOCS") == "slow"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 READ = [pages.read(path) for path in PAGES if "_generated" not in path.parts]
 RUN = [page for page in READ if pages.chosen(page, slow=SLOW)]
+# Packages of extras, without which a page cannot run to its end.
+OPTIONAL = {"casadi", "control", "fmpy", "gymnasium", "onnxruntime", "sklearn"}
 # What a fit is cut down to, by method: rows, and options in place of those of the page.
 ROWS = 120
 BRIEF = {
@@ -77,4 +79,11 @@ def named(page):
 @pytest.mark.parametrize("page", RUN, ids=named)
 def test_a_page_runs(page, scene, tmp_path):
     shutil.copytree(scene(page.scene), tmp_path, symlinks=True, dirs_exist_ok=True)
-    pages.run(page, tmp_path, in_process=not SLOW, slow=SLOW)
+    if shutil.which("cc") is None and any(block.language == "c" for block in page.blocks):
+        pytest.skip("needs a C compiler")
+    try:
+        pages.run(page, tmp_path, in_process=not SLOW, slow=SLOW)
+    except ModuleNotFoundError as error:
+        if error.name not in OPTIONAL:
+            raise
+        pytest.skip(f"needs the package {error.name}")
