@@ -15,6 +15,7 @@ inputs that all of them share lead with one instead.
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -24,7 +25,7 @@ from jaxtyping import Array, Float
 
 from prssm.foundation.arrays import AnyArray
 from prssm.gp.kernels import Kernel
-from prssm.gp.linalg import Factorise, factor_and_inverse, whitener
+from prssm.gp.linalg import whitener
 
 
 class Inducing(eqx.Module):
@@ -123,16 +124,26 @@ class SparseGP(eqx.Module):
 
     def condition(self) -> Posterior:
         """Marginalise z ~ q(z) out of p(f | z)."""
-        white = whitener(self.kernel.gram(self.zeta))
+        white = white_of(self.kernel, self.zeta)
         mean, spread = self.inducing.whitened(white)
         return Posterior(self.kernel, self.zeta, white, mean=mean, spread=spread)
 
 
-def condition_all(gps: SparseGP, factorise: Factorise = factor_and_inverse) -> Posterior:
-    """`condition` for many GPs; what they share is factored once and stays shared."""
-    white = jax.vmap(lambda kernel, zeta: whitener(kernel.gram(zeta), factorise))(
-        gps.kernel, gps.zeta
-    )
+def white_of(kernel: Kernel, zeta: Float[AnyArray, "P Din"]) -> Float[Array, "P P"]:
+    """W of these inducing inputs."""
+    return whitener(kernel.gram(zeta))
+
+
+Whiten = Callable[[Any, AnyArray], Array]
+"""(kernel, inducing inputs) -> W, as `white_of`."""
+
+
+def condition_all(gps: SparseGP, whiten: Whiten = white_of) -> Posterior:
+    """`condition` for many GPs; what they share is factored once and stays shared.
+
+    `whiten` is another way to do what `white_of` does.
+    """
+    white = jax.vmap(whiten)(gps.kernel, gps.zeta)
     mean, spread = jax.vmap(lambda inducing, white: inducing.whitened(white))(
         gps.inducing, _for_each(white, len(gps.inducing.mean))
     )

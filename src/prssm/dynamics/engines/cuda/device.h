@@ -26,6 +26,12 @@ __device__ S swapped(S value, int apart) {
   return __shfl_xor_sync(group, value, apart);
 }
 
+// The value of a lane of the warp; all of them hand over theirs.
+template <class S>
+__device__ S from_lane(S value, int lane) {
+  return __shfl_sync(~0u, value, lane);
+}
+
 using Stream = cudaStream_t;
 using StreamContext = xla::ffi::PlatformStream<Stream>;
 

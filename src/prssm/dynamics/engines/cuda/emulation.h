@@ -28,6 +28,7 @@ struct dim3 {
 namespace prssm {
 
 using std::exp;
+using std::exp2;
 using std::min;
 using std::sqrt;
 
@@ -126,6 +127,16 @@ S swapped(S value, int apart) {
   block->meet(pair, 2);
   const S theirs = static_cast<S>(block->boxes[static_cast<size_t>(other)]);
   block->meet(pair, 2);
+  return theirs;
+}
+
+template <class S>
+S from_lane(S value, int lane) {
+  const int me = block->thread;
+  block->boxes[static_cast<size_t>(me)] = value;
+  __syncwarp();
+  const S theirs = static_cast<S>(block->boxes[static_cast<size_t>(me / 32 * 32 + lane)]);
+  __syncwarp();
   return theirs;
 }
 
