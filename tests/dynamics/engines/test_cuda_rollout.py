@@ -17,12 +17,16 @@ from prssm.dynamics.engines.choice import rollout
 from prssm.dynamics.engines.cuda import build, engine, library
 from prssm.dynamics.engines.cuda.engine import cuda_rollout
 from prssm.dynamics.engines.cuda.layout import Shape
+from prssm.dynamics.engines.cuda.recognition import cuda_recognition
 from prssm.dynamics.engines.cuda.whitener import cuda_white
 from prssm.dynamics.engines.native.build import compiler
 from prssm.dynamics.transition import Dynamics
 from prssm.foundation.precision import double_precision
 from prssm.gp.kernels import Matern32, SquaredExponential
 from prssm.gp.sparse import Posterior, white_of
+from prssm.models.prssm.elbo import StateSpaceModel
+from prssm.models.prssm.emission import Selector
+from prssm.models.prssm.recognition import Recognition
 
 SCAN = partial(rollout, engine="scan")
 SINGLE = partial(cuda_rollout, single=True)
@@ -328,3 +332,63 @@ def test_on_a_gpu_the_transition_is_conditioned_by_it(monkeypatch):
         monkeypatch.setattr(choice, "platform", lambda: "cpu")
         assert choice.whiten_here(kernel, 20) is white_of
         assert_same(here, jax.jit(slopes)(transition), 1e-8)
+
+
+def recogniser(direct, shown):
+    rng = np.random.default_rng(3)
+    network = Recognition.create(9, 3, 35, start_std=0.5, shown=shown, rng=rng)
+    if not direct:
+        return network
+    return Recognition.around(
+        rng.normal(size=(3, 9)),
+        rng.normal(size=3),
+        rng.normal(size=3),
+        hidden=35,
+        part=0.5,
+        rng=rng,
+    )
+
+
+@pytest.mark.parametrize(("direct", "shown"), [(False, 2), (True, 0)])
+def test_the_recognition_network_and_its_slopes_equal_those_of_one_window_at_a_time(direct, shown):
+    """With and without a linear path, for several models at once."""
+    rng = np.random.default_rng(4)
+    with double_precision():
+        models = [jax.tree.map(jnp.asarray, recogniser(direct, shown)) for _ in range(2)]
+        models[1] = jax.tree.map(lambda leaf: 1.1 * leaf + 0.1, models[1])
+        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *models)
+        y, u = (jnp.asarray(rng.normal(size=(2, 5, 3, size))) for size in (2, 1))
+        weights = jnp.asarray(rng.normal(size=(2, 5, 3)))
+
+        def compiled(model, y, u):
+            sample = jnp.concatenate([y.reshape(5, -1), u.reshape(5, -1)], axis=1)
+            return cuda_recognition(model.network(sample.dtype), sample, model.shown)
+
+        def plain(model, y, u):
+            return jax.vmap(model)(y, u)
+
+        def slopes(run):
+            def loss(model, y, u):
+                mean, log_std = run(model, y, u)
+                return jnp.sum(weights[0] * mean) + jnp.sum(weights[1] * log_std**2)
+
+            return jax.jit(jax.vmap(jax.value_and_grad(loss, argnums=(0, 1, 2))))(stacked, y, u)
+
+        assert_same(slopes(compiled), slopes(plain), 1e-12)
+
+
+def test_on_a_gpu_first_states_come_from_it(monkeypatch):
+    """So many windows that matrix products are faster are left to the general way."""
+    rng = np.random.default_rng(5)
+    monkeypatch.setattr(choice, "platform", lambda: "gpu")
+    assert choice.recognition_here(10) is cuda_recognition
+    assert choice.recognition_here(choice.WINDOWS_AT_ONCE + 1) is None
+    with double_precision():
+        model = StateSpaceModel(
+            make_transition(3, 1, 5), Selector(2), recogniser(False, 2), np.zeros(2), np.zeros(2)
+        )
+        y, u = (jnp.asarray(rng.normal(size=(4, 3, size))) for size in (2, 1))
+        here = model.first_states(y, u)
+        monkeypatch.setattr(choice, "platform", lambda: "cpu")
+        assert choice.recognition_here(10) is None
+        assert_same(here, model.first_states(y, u), 1e-12)

@@ -2,11 +2,12 @@
 #include <type_traits>
 
 #include "call.h"
-#include "cotangents_warp.h"
+#include "cotangents_staged.h"
 #include "finish.h"
 #include "forward_held.h"
 #include "forward_many.h"
 #include "forward_warp.h"
+#include "recognition_call.h"
 #include "whitener_call.h"
 
 namespace prssm {
@@ -152,19 +153,24 @@ void run_linearise(Stream stream, const Call<S, R>& call, const Given<S>& given,
 
 // The recursion of the adjoint with a few lanes for each trajectory; false where there are too many states and inputs.
 template <int kLanes, class S, class R>
-bool run_cotangents_warp(Stream stream, const Call<S, R>& call, const S* jacobian, S* g) {
+bool run_cotangents_staged(Stream stream, const Call<S, R>& call, const S* jacobian, S* g) {
   const Shape& s = call.shape;
   if (s.dx > kLanes || s.din() > 2 * kLanes) return false;
-  const dim3 grid{blocks_for(s.batch, kCotangentWarps * kWarp / kLanes), static_cast<unsigned>(call.models)};
-  expect(launch(cotangents_warp<S, kLanes>, grid, kWarp * kCotangentWarps, 0, stream, s, jacobian, call.in(kGStates), g),
-         "cotangents_warp");
+  const int64_t limit = shared_memory_limit() < kStagedBytes ? shared_memory_limit() : kStagedBytes;
+  auto bytes = [&](int steps) { return staged_numbers(s, kWarp / kLanes, steps) * int64_t(sizeof(S)); };
+  int together = kStagedSteps;
+  while (together > 1 && bytes(together) > limit) together /= 2;
+  if (bytes(together) > limit) return false;
+  const dim3 grid{blocks_for(s.batch, kWarp / kLanes), static_cast<unsigned>(call.models)};
+  expect(launch(cotangents_staged<S, kLanes>, grid, kStagingThreads, bytes(together), stream, s, together, jacobian,
+                call.in(kGStates), g), "cotangents_staged");
   return true;
 }
 
 template <class S, class R>
 void run_cotangents(Stream stream, const Call<S, R>& call, const S* jacobian, S* g) {
   const Shape& s = call.shape;
-  if (run_cotangents_warp<4>(stream, call, jacobian, g) || run_cotangents_warp<8>(stream, call, jacobian, g)) return;
+  if (run_cotangents_staged<4>(stream, call, jacobian, g) || run_cotangents_staged<8>(stream, call, jacobian, g)) return;
   const dim3 grid{blocks_for(s.batch, kTogether), static_cast<unsigned>(call.models)};
   const int rows = s.din() < kCotangentRows ? s.din() : kCotangentRows;
   auto launched = [&](auto ahead) {
@@ -265,6 +271,14 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(prssm_cuda_backward, prssm::backward_call,
                               prssm::ffi::Ffi::Bind().Ctx<prssm::StreamContext>().RemainingArgs().RemainingRets()
                                   .Attr<prssm::ffi::Span<const int64_t>>("sizes")
                                   .Attr<int64_t>("stretches"),
+                              {prssm::ffi::Traits::kCmdBufferCompatible});
+XLA_FFI_DEFINE_HANDLER_SYMBOL(prssm_cuda_recognise, prssm::recognise_call,
+                              prssm::ffi::Ffi::Bind().Ctx<prssm::StreamContext>().RemainingArgs().RemainingRets()
+                                  .Attr<prssm::ffi::Span<const int64_t>>("sizes"),
+                              {prssm::ffi::Traits::kCmdBufferCompatible});
+XLA_FFI_DEFINE_HANDLER_SYMBOL(prssm_cuda_unrecognise, prssm::unrecognise_call,
+                              prssm::ffi::Ffi::Bind().Ctx<prssm::StreamContext>().RemainingArgs().RemainingRets()
+                                  .Attr<prssm::ffi::Span<const int64_t>>("sizes"),
                               {prssm::ffi::Traits::kCmdBufferCompatible});
 XLA_FFI_DEFINE_HANDLER_SYMBOL(prssm_cuda_whiten, prssm::whiten_call,
                               prssm::ffi::Ffi::Bind().Ctx<prssm::StreamContext>().Arg<prssm::ffi::AnyBuffer>()

@@ -46,8 +46,8 @@ cuda_white.defvjp(_forward, _backward)
 
 def _inputs(kernel: SquaredExponential, zeta: AnyArray) -> tuple[Array, Array, Array]:
     zeta = jnp.asarray(zeta)
-    scales = (jnp.asarray(part, zeta.dtype) for part in (kernel.log_lengthscale, kernel.log_std))
-    return zeta, *scales
+    log_lengthscale = jnp.asarray(kernel.log_lengthscale, zeta.dtype)
+    return zeta, log_lengthscale, jnp.asarray(kernel.log_std, zeta.dtype)
 
 
 def _library_function(name: str, results: Any) -> Any:

@@ -8,7 +8,7 @@ namespace prssm {
 
 inline void expect_like(const ffi::AnyBuffer& array, const ffi::AnyBuffer& zeta, int64_t size, const char* name) {
   if (array.element_type() != zeta.element_type() || static_cast<int64_t>(array.element_count()) != size) {
-    throw Mistake{std::string(name) + ": its type or size does not fit that of the inducing inputs"};
+    throw Mistake{std::string(name) + ": its type or size does not fit that of the first array"};
   }
 }
 
@@ -47,7 +47,7 @@ ffi::Error in_precision(const ffi::AnyBuffer& zeta, Work work) {
     if (zeta.element_type() == ffi::F32) failure = work(float());
     else if (zeta.element_type() == ffi::F64) failure = work(double());
     else throw Mistake{"expected float32 or float64"};
-    if (!failure.empty()) throw Mistake{"whiten: " + failure};
+    if (!failure.empty()) throw Mistake{"launch: " + failure};
   } catch (const Mistake& mistake) {
     return said(mistake);
   }
