@@ -39,7 +39,7 @@ operations at {RATES[4] / 1e12:.0f} (float32) and {RATES[8] / 1e12:.0f} (float64
 bytes through memory at {BANDWIDTH / 1e12:.1f} TB/s, and dependent steps of some {STEP_CYCLES}
 cycles, forward and backward together, however little each computes. The measured times hold all
 else of an iteration too (batch, recognition model, noise, factorisations, likelihood): some
-hundred small launches.
+dozens of small launches.
 """
 
 

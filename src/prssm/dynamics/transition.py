@@ -15,8 +15,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from prssm.foundation.arrays import AnyArray
-from prssm.gp.linalg import Factorise, factor_and_inverse
-from prssm.gp.sparse import Posterior, SparseGP, condition_all, unshared
+from prssm.gp.sparse import Posterior, SparseGP, Whiten, condition_all, unshared, white_of
 
 
 class Mean(eqx.Module):
@@ -129,11 +128,11 @@ class Transition(eqx.Module):
     mean: Mean
     log_process_std: Float[AnyArray, " Dx"]
 
-    def condition(self, factorise: Factorise = factor_and_inverse) -> Dynamics:
+    def condition(self, whiten: Whiten = white_of) -> Dynamics:
         """The dynamics, factored once.
 
-        `factorise` is another way to factor, such as an engine's.
+        `whiten` is another way to factor, such as an engine's.
         """
         return Dynamics(
-            condition_all(self.gp, factorise), self.mean, jnp.exp(2.0 * self.log_process_std)
+            condition_all(self.gp, whiten), self.mean, jnp.exp(2.0 * self.log_process_std)
         )

@@ -1,7 +1,6 @@
 """Factorisations of covariance matrices, with the one jitter."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import jax
@@ -38,43 +37,35 @@ def factor_and_inverse(
     )
 
 
-Factorise = Callable[[Array], tuple[Array, Array]]
-
-
-@partial(jax.custom_vjp, nondiff_argnums=(1,))
-def whitener(
-    covariance: Float[Array, "P P"], factorise: Factorise = factor_and_inverse
-) -> Float[Array, "P P"]:
+@jax.custom_vjp
+def whitener(covariance: Float[Array, "P P"]) -> Float[Array, "P P"]:
     """W = L^-1 for covariance = L L^T (with the jitter), so that W z is white.
 
     All else follows by matrix products: one factorisation and one triangular solve, and none in the
     gradient. Besides being fast, this keeps batched solves from running side by side, which can
-    lock up XLA's CPU thread pool (each waits there for a free thread). `factorise` is another way
-    to do both.
+    lock up XLA's CPU thread pool (each waits there for a free thread).
     """
-    return _whitener_forward(covariance, factorise)[0]
+    return _whitener_forward(covariance)[0]
 
 
-def _whitener_forward(covariance: Array, factorise: Factorise) -> tuple[Array, tuple[Array, Array]]:
-    factor, white = factorise(jittered(covariance))
-    return white, (factor, white)
+def _whitener_forward(covariance: Array) -> tuple[Array, Array]:
+    white = factor_and_inverse(jittered(covariance))[1]
+    return white, white
 
 
-def _whitener_backward(factorise: Factorise, saved: tuple[Array, Array], g: Array) -> tuple[Array]:
+def _whitener_backward(white: Array, g: Array) -> tuple[Array]:
     """The gradient of the covariance from g, that of W.
 
-    dL = -W' g W' (lower part), then the Cholesky adjoint W' Phi(L' dL) W, symmetrised, and through
-    the jitter's mean.
+    dW = -Phi(W dK W') W, where Phi takes the lower part and half of the diagonal; so it is -W'
+    Phi(g W') W, symmetrised, and through the jitter's mean.
     """
-    factor, white = saved
-    g_factor = jnp.tril(-white.T @ jnp.tril(g) @ white.T)
-    lower = jnp.tril(factor.T @ g_factor)
+    lower = jnp.tril(jnp.tril(g) @ white.T)
     phi = lower - 0.5 * jnp.diag(jnp.diagonal(lower))
-    half = white.T @ phi @ white
+    half = -white.T @ phi @ white
     g_jittered = 0.5 * (half + half.T)
-    size = factor.shape[-1]
+    size = white.shape[-1]
     return (
-        g_jittered + (JITTER * jnp.trace(g_jittered) / size) * jnp.eye(size, dtype=factor.dtype),
+        g_jittered + (JITTER * jnp.trace(g_jittered) / size) * jnp.eye(size, dtype=white.dtype),
     )
 
 

@@ -15,16 +15,18 @@ inputs that all of them share lead with one instead.
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from prssm.foundation.arrays import AnyArray
 from prssm.gp.kernels import Kernel
-from prssm.gp.linalg import Factorise, factor_and_inverse, whitener
+from prssm.gp.linalg import whitener
 
 
 class Inducing(eqx.Module):
@@ -105,8 +107,10 @@ class Posterior(eqx.Module):
     def kl(self) -> Float[Array, ""]:
         """KL(q(v) || N(0, I)), which is KL(q(z) || p(z))."""
         spread = self._known_spread()
-        log_det = 2.0 * jnp.sum(jnp.log(jnp.diagonal(spread)))
-        return 0.5 * (jnp.sum(spread**2) + jnp.sum(self.mean**2) - len(self.mean) - log_det)
+        # One pass over the matrix; its diagonal taken out of it would come back by a scatter.
+        diagonal = jnp.where(np.eye(len(spread), dtype=bool), spread, 1.0)
+        from_spread = jnp.sum(spread**2 - 2.0 * jnp.log(diagonal))
+        return 0.5 * (from_spread + jnp.sum(self.mean**2) - len(self.mean))
 
     def _known_spread(self) -> Float[Array, "P P"]:
         if self.spread is None:
@@ -123,16 +127,26 @@ class SparseGP(eqx.Module):
 
     def condition(self) -> Posterior:
         """Marginalise z ~ q(z) out of p(f | z)."""
-        white = whitener(self.kernel.gram(self.zeta))
+        white = white_of(self.kernel, self.zeta)
         mean, spread = self.inducing.whitened(white)
         return Posterior(self.kernel, self.zeta, white, mean=mean, spread=spread)
 
 
-def condition_all(gps: SparseGP, factorise: Factorise = factor_and_inverse) -> Posterior:
-    """`condition` for many GPs; what they share is factored once and stays shared."""
-    white = jax.vmap(lambda kernel, zeta: whitener(kernel.gram(zeta), factorise))(
-        gps.kernel, gps.zeta
-    )
+def white_of(kernel: Kernel, zeta: Float[AnyArray, "P Din"]) -> Float[Array, "P P"]:
+    """W of these inducing inputs."""
+    return whitener(kernel.gram(zeta))
+
+
+Whiten = Callable[[Any, AnyArray], Array]
+"""(kernel, inducing inputs) -> W, as `white_of`."""
+
+
+def condition_all(gps: SparseGP, whiten: Whiten = white_of) -> Posterior:
+    """`condition` for many GPs; what they share is factored once and stays shared.
+
+    `whiten` is another way to do what `white_of` does.
+    """
+    white = jax.vmap(whiten)(gps.kernel, gps.zeta)
     mean, spread = jax.vmap(lambda inducing, white: inducing.whitened(white))(
         gps.inducing, _for_each(white, len(gps.inducing.mean))
     )

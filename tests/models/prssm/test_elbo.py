@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.test_util import check_grads
 from scipy.stats import multivariate_normal, norm
 
 from prssm.data import windows
@@ -16,7 +17,8 @@ from prssm.dynamics.transition import Mean, Transition
 from prssm.foundation.precision import double_precision
 from prssm.gp.kernels import SquaredExponential
 from prssm.gp.sparse import DiagonalInducing, SparseGP
-from prssm.models.prssm.elbo import Objective, StateSpaceModel, TrainingData, whitened
+from prssm.inference.gaussian.remembering import log_density
+from prssm.models.prssm.elbo import Objective, StateSpaceModel, TrainingData
 from prssm.models.prssm.emission import Selector
 from prssm.models.prssm.recognition import Recognition, kl_to_standard_normal
 
@@ -212,7 +214,7 @@ def test_errors_of_correlated_noise_have_the_joint_density_of_their_stretches():
     error = rng.normal(size=(9, 1, 1, 1))
     measured = np.arange(9)[:, None, None, None] != gap
     with double_precision():
-        left, left_var = whitened(
+        density = log_density(
             *(
                 jnp.asarray(a)
                 for a in (
@@ -223,12 +225,30 @@ def test_errors_of_correlated_noise_have_the_joint_density_of_their_stretches():
                 )
             )
         )
-        density = norm.logpdf(np.asarray(left), 0.0, np.sqrt(np.asarray(left_var)))[measured].sum()
     expected = 0.0
     for part in (error[:gap].ravel(), error[gap + 1 :].ravel()):
         lags = np.abs(np.subtract.outer(np.arange(len(part)), np.arange(len(part))))
         expected += multivariate_normal(cov=variance * correlation**lags).logpdf(part)
-    assert density == pytest.approx(expected, rel=1e-12)
+    assert float(density) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("varies", [False, True])
+def test_the_slopes_of_the_density_are_its_finite_differences(varies):
+    """Two outputs, gaps, and a variance that is one number an output or one for each sample."""
+    rng = np.random.default_rng(2)
+    measured = jnp.asarray(rng.uniform(size=(6, 2, 3, 1)) < 0.7)
+    shapes = ((6, 2, 3, 4), (6, 2, 3, 1) if varies else (2, 1, 1))
+    with double_precision():
+        start = (
+            jnp.asarray(rng.normal(size=shapes[0])),
+            jnp.asarray(rng.uniform(0.5, 2.0, size=shapes[1])),
+            jnp.asarray([[[0.6]], [[-0.4]]]),
+        )
+
+        def density(error, noise_var, correlation):
+            return log_density(error, noise_var, measured, correlation)
+
+        check_grads(jax.jit(density), start, order=1, modes=["rev"], atol=1e-6, rtol=1e-6)
 
 
 def test_the_first_state_pays_its_kl():

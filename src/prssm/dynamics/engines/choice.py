@@ -13,7 +13,8 @@ from jaxtyping import Array, Float
 
 from prssm.dynamics.engines.cuda import engine as cuda
 from prssm.dynamics.engines.cuda import library as cuda_library
-from prssm.dynamics.engines.cuda.whitener import cuda_factor_and_inverse
+from prssm.dynamics.engines.cuda.recognition import Network, cuda_recognition
+from prssm.dynamics.engines.cuda.whitener import cuda_white
 from prssm.dynamics.engines.native import engine as native
 from prssm.dynamics.engines.native import library as native_library
 from prssm.dynamics.engines.native import trainer
@@ -22,12 +23,16 @@ from prssm.dynamics.engines.platform import platform
 from prssm.dynamics.rollout import adjoint_rollout, scan_rollout
 from prssm.dynamics.transition import Dynamics, Transition
 from prssm.foundation.errors import OptionError
-from prssm.gp.linalg import Factorise, factor_and_inverse
+from prssm.gp.kernels import Kernel, SquaredExponential
+from prssm.gp.sparse import Whiten, white_of
 
 # Whole iterations of training and free runs in compiled code; see `trainer_why_not`.
 compiled_trainer = trainer
 Offsets = trainer.Offsets
+RecognitionNetwork = Network
 native_free_run = free_run
+
+WINDOWS_AT_ONCE = 256  # of the compiled recognition network, at most
 
 Engine = Literal[
     "auto", "auto-single", "native", "native-single", "cuda", "cuda-single", "adjoint", "scan"
@@ -82,13 +87,24 @@ def rollout(
 
 def conditioned(transition: Transition) -> Dynamics:
     """The transition's dynamics, factored in the way that is fastest where JAX computes."""
-    return transition.condition(factorise_here(transition.gp.zeta.shape[1]))
+    gp = transition.gp
+    return transition.condition(whiten_here(gp.kernel, gp.zeta.shape[1]))
 
 
-def factorise_here(points: int) -> Factorise:
-    """The way to factor matrices of this size on the device that JAX computes on."""
-    on_gpu = platform() == "gpu" and cuda_library.can_whiten(points)
-    return cuda_factor_and_inverse if on_gpu else factor_and_inverse
+def whiten_here(kernel: Kernel, points: int) -> Whiten:
+    """The way to factor covariances of so many points on the device that JAX computes on."""
+    applies = platform() == "gpu" and type(kernel) is SquaredExponential
+    return cuda_white if applies and cuda_library.can_whiten(points) else white_of
+
+
+def recognition_here(windows: int) -> Callable[[Network, Array, int], tuple[Array, Array]] | None:
+    """The compiled recognition network (network, samples, shown) -> means, log stds.
+
+    None where there is none for the device that JAX computes on, or so many windows that matrix
+    products are faster.
+    """
+    there = platform() == "gpu" and cuda_library.why_not() is None
+    return cuda_recognition if there and windows <= WINDOWS_AT_ONCE else None
 
 
 def trainer_why_not() -> str | None:

@@ -11,15 +11,15 @@ from typing import Any, Literal, cast
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax.scipy.stats import norm
 from jax.sharding import Mesh
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from prssm.data.windows import Windows
-from prssm.dynamics.engines.choice import Engine, conditioned
+from prssm.dynamics.engines.choice import Engine, conditioned, recognition_here
 from prssm.dynamics.sharded import sharded_rollout
 from prssm.dynamics.transition import Dynamics, Mean, Transition
 from prssm.foundation.arrays import AnyArray
+from prssm.inference.gaussian.remembering import log_density
 from prssm.models.prssm.emission import Emission
 from prssm.models.prssm.recognition import Recognition, kl_to_standard_normal
 from prssm.training.optimise import PerRestart
@@ -64,6 +64,17 @@ class StateSpaceModel(eqx.Module):
             zeros = jnp.zeros_like(self.transition.log_process_std)
             return zeros, zeros
         return self.recognition(y, u)
+
+    def first_states(
+        self, y: Float[Array, "n L Dy"], u: Float[Array, "n L Du"]
+    ) -> tuple[Float[Array, "n Dx"], Float[Array, "n Dx"]]:
+        """The same for many windows, in the way that is fastest where JAX computes."""
+        compiled = recognition_here(len(y))
+        if self.recognition is None or compiled is None:
+            return jax.vmap(self.first_state)(y, u)
+        sample = jnp.concatenate([y.reshape(len(y), -1), u.reshape(len(u), -1)], axis=1)
+        network = self.recognition.network(sample.dtype)
+        return compiled(network, sample.astype(network.hidden_bias.dtype), self.recognition.shown)
 
 
 class TrainingData(eqx.Module):
@@ -178,7 +189,7 @@ class Objective:
         # (batch, T, D)
         y = data.y[rows]
         u = data.u[rows]
-        mean, log_std = jax.vmap(model.first_state)(
+        mean, log_std = model.first_states(
             data.y_filled[rows[:, : self.window]], u[:, : self.window]
         )
         dynamics = conditioned(model.transition)
@@ -248,24 +259,10 @@ class Objective:
         if self.likelihood == "predictive":
             noise_var += jnp.var(predicted, axis=3, keepdims=True, ddof=1)
             predicted = jnp.mean(predicted, axis=3, keepdims=True)
-        error, noise_var = whitened(
+        density = log_density(
             error - predicted, noise_var, measured, correlation=correlation[:, None, None]
         )
-        density = norm.logpdf(error, 0.0, jnp.sqrt(noise_var))
-        return jnp.sum(jnp.where(measured, density, 0.0)) / predicted.shape[3]
-
-
-def whitened(
-    error: Array, noise_var: Array, measured: Array, correlation: Array
-) -> tuple[Array, Array]:
-    """Errors less what the error before them lets expect, and the variance of the rest.
-
-    Time leads.
-    """
-    before = jnp.pad(error[:-1], ((1, 0), (0, 0), (0, 0), (0, 0)))
-    known = jnp.pad(measured[:-1], ((1, 0), (0, 0), (0, 0), (0, 0)))
-    correlation = jnp.where(known, correlation, 0.0)
-    return error - correlation * before, noise_var * (1.0 - correlation**2)
+        return density / predicted.shape[3]
 
 
 def one_function_each(dynamics: Dynamics, key: PRNGKeyArray, trajectories: int) -> Dynamics:

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from prssm.dynamics.engines.choice import RecognitionNetwork
 from prssm.foundation.arrays import AnyArray
 
 
@@ -91,6 +92,23 @@ class Recognition(eqx.Module):
         if self.direct is not None:
             mean = mean + self.direct @ sample + self.direct_bias
         return mean, self.log_std_weight @ hidden + self.log_std_bias
+
+    def network(self, kind: np.dtype) -> RecognitionNetwork:
+        """All arrays as a compiled engine reads them, in the precision of samples of this kind."""
+        kind = jnp.result_type(kind, self.hidden_weight)
+        latent_dim = len(self.log_std_bias)
+        direct = jnp.zeros((latent_dim, 0)) if self.direct is None else self.direct
+        direct_bias = jnp.zeros(0) if self.direct_bias is None else self.direct_bias
+        parts = (
+            self.hidden_weight,
+            self.hidden_bias,
+            self.mean_weight,
+            self.log_std_weight,
+            self.log_std_bias,
+            direct,
+            direct_bias,
+        )
+        return RecognitionNetwork(*(jnp.asarray(part, kind) for part in parts))
 
 
 def kl_to_standard_normal(

@@ -111,7 +111,7 @@ linearise(Shape s, Given<S> given, Trajectories<S> everything, S* jacobian, S* d
   if (share.warp == 0) write(deviation + model, at, s.dx, d, s.batch, by.deviation);
   team.pull_to_a(f, s, at, by, a, c, a);
   const Wide<S, N> total = team.pull_to_log_k(f, k, a, c);
-  for (int quad = share.warp; quad < s.quads(); quad += share.warps) {
+  for (int quad = share.first(); quad < s.quads(); quad += share.warps) {
     Wide<S, N> sum[4] = {};
     add_columns(f.zeta, quad, c, 0, s.tiles(), sum);
 #pragma unroll

@@ -52,9 +52,10 @@ struct Triangle {
   __device__ Row<S> row(int p, int quad) const {
     return {column(quad, 0) + 4 * p, upper ? 16 * (quad + 1) : 16 * (tiles - quad - 1), upper ? 16 : -16};
   }
-  __device__ const S* column(int quad, int tile) const {
-    return first + (upper ? 8 * quad * (quad + 1) : 16 * quad * tiles - 8 * quad * (quad + 1)) + 16 * tile;
+  __device__ int place(int quad, int tile) const {
+    return (upper ? 8 * quad * (quad + 1) : 16 * quad * tiles - 8 * quad * (quad + 1)) + 16 * tile;
   }
+  __device__ const S* column(int quad, int tile) const { return first + place(quad, tile); }
 };
 
 struct Shape {
@@ -82,18 +83,33 @@ struct Dimension {
   S variance, process_var, bias;
 };
 
-// The arguments as they come; Python lays them out (engine.py).
+// Where the parts of a record lie: all that the recursion reads of one latent dimension of one model (lay_out.h). Every part
+// that is read by fours begins at a multiple of four.
+struct Places {
+  int zeta, zeta_scaled, white, spread, zeta_norm, scale, mean, weight, variance, process_var, bias, size;
+  __host__ __device__ explicit Places(const Shape& s) {
+    const int inputs = s.padded() * s.columns(), square = 16 * s.triangle();
+    zeta = 0, zeta_scaled = inputs, white = 2 * inputs, spread = white + square;
+    zeta_norm = spread + (s.spread ? square : 0), scale = zeta_norm + s.padded(), mean = scale + s.columns();
+    weight = mean + (s.own_mean ? 0 : s.padded());
+    variance = weight + s.din(), process_var = variance + 1, bias = process_var + 1;
+    size = (bias + 1 + 3) / 4 * 4;
+  }
+};
+
+// The records of all models, and (models, Dx, P, B) the means where each trajectory has its own.
 template <class S>
 struct Given {
-  const S *zeta, *zeta_scaled, *zeta_norm, *scale, *white, *spread, *mean, *weight, *variance, *process_var, *bias;
+  const S *records, *own_mean;
 
   __device__ Dimension<S> dimension(const Shape& s, int64_t model, int d) const {
-    const int64_t at = model * s.dx + d, inputs = at * s.padded() * s.columns(), square = at * 16 * s.triangle();
-    const int64_t mean_size = s.own_mean ? int64_t(s.points) * s.batch : s.padded();
-    return {{zeta + inputs, s.padded()}, {zeta_scaled + inputs, s.padded()}, {white + square, s.tiles(), false},
-            {spread + square, s.tiles(), true},
-            zeta_norm + at * s.padded(), scale + at * s.columns(), mean + at * mean_size, weight + at * s.din(),
-            variance[at], process_var[at], bias[at]};
+    const Places at(s);
+    const int64_t index = model * s.dx + d;
+    const S* const record = records + index * at.size;
+    return {{record + at.zeta, s.padded()}, {record + at.zeta_scaled, s.padded()}, {record + at.white, s.tiles(), false},
+            {record + at.spread, s.tiles(), true}, record + at.zeta_norm, record + at.scale,
+            s.own_mean ? own_mean + index * s.points * s.batch : record + at.mean, record + at.weight,
+            record[at.variance], record[at.process_var], record[at.bias]};
   }
 };
 

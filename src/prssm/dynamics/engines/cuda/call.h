@@ -5,14 +5,17 @@
 #include <vector>
 
 #include "forward.h"
+#include "lay_out.h"
 
 namespace prssm {
 
 namespace ffi = xla::ffi;
 
-constexpr const char* kNames[] = {"x1 or states", "u", "eps", "zeta", "zeta_scaled", "zeta_norm", "scale", "white", "spread",
-                                  "mean", "weight", "variance", "process_var", "bias", "g_states"};
-constexpr size_t kArguments = 14;  // without g_states
+// The arguments of both functions, in the order of `ForEachArray` (arrays.py); the backward pass has two more.
+constexpr const char* kNames[] = {"x1 or states", "u", "eps", "zeta", "precision", "variance", "white", "mean", "spread",
+                                  "weight", "bias", "process_var", "records", "g_states"};
+constexpr size_t kArguments = 12;
+enum : size_t { kFirst, kU, kEps, kZeta, kPrecision, kVariance, kWhite, kMean, kSpread, kWeight, kBias, kProcessVar, kRecords, kGStates };
 
 struct Mistake {
   std::string message;
@@ -22,8 +25,9 @@ inline ffi::Error said(const Mistake& mistake) {
   return ffi::Error::InvalidArgument("prssm CUDA rollout: " + mistake.message);
 }
 
-// `sizes` are those of Python's Shape; jax.vmap puts an axis of models in front of all arrays.
-template <class S>
+// `sizes` are those of Python's Shape; jax.vmap puts an axis of models in front of all arrays. Trajectories are in the
+// precision S, parameters in the precision R.
+template <class S, class R>
 class Call {
  public:
   Call(ffi::RemainingArgs args, ffi::RemainingRets rets, ffi::Span<const int64_t> sizes, size_t arguments)
@@ -34,33 +38,35 @@ class Call {
     }
     auto at = [&](size_t i) { return static_cast<int>(sizes[i]); };
     shape = {at(0), at(1), at(2), at(3), at(4), at(5) != 0, at(6) != 0};
-    const int64_t dx = shape.dx, din = shape.din(), padded = shape.padded(), B = shape.batch, T = shape.steps;
-    if (dx < 1 || shape.points < 1 || B < 1 || T < 1) throw Mistake{"expected at least one of everything"};
+    const int64_t dx = shape.dx, P = shape.points, B = shape.batch, T = shape.steps;
+    if (dx < 1 || P < 1 || B < 1 || T < 1) throw Mistake{"expected at least one of everything"};
     if (shape.spread && shape.own_mean) throw Mistake{"a drawn function has no spread"};
-    models = static_cast<int64_t>(array(2).element_count()) / (T * dx * B);
-    const int64_t n = models, states = n * T * dx * B, square = n * dx * 16 * shape.triangle();
-    const int64_t inputs = n * dx * padded * shape.columns();
-    sizes_ = {arguments == kArguments ? n * dx * B : states, n * T * shape.du * B, states, inputs, inputs, n * dx * padded,
-              n * dx * shape.columns(), square, shape.spread ? square : 0, shape.own_mean ? n * dx * shape.points * B : n * dx * padded,
-              n * dx * din, n * dx, n * dx, n * dx, states};
+    models = static_cast<int64_t>(array(kEps).element_count()) / (T * dx * B);
+    const int64_t n = models * dx, states = n * T * B, inputs = n * shape.din(), square = n * P * P;
+    sizes_ = {arguments == kArguments ? n * B : states, models * T * shape.du * B, states, inputs * P, inputs, n, square,
+              shape.own_mean ? n * P * B : n * P, shape.spread ? square : 0, inputs, n, n, n * Places(shape).size, states};
   }
 
-  const S* in(size_t i) const {
-    const ffi::AnyBuffer buffer = array(i);
-    check(buffer, sizes_[i], kNames[i]);
-    return static_cast<const S*>(buffer.untyped_data());
-  }
+  // An argument of trajectories, and one of parameters.
+  const S* in(size_t i) const { return checked_in<S>(i); }
+  const R* parameter(size_t i) const { return checked_in<R>(i); }
 
-  S* out(size_t i, int64_t size) const {
+  // A result; T is its precision.
+  template <class T = S>
+  T* out(size_t i, int64_t size) const {
     auto buffer = rets_.get<ffi::AnyBuffer>(i);
     if (buffer.has_error()) throw Mistake{"a result is not an array"};
-    check(**buffer, size, "a result");
-    return static_cast<S*>((*buffer)->untyped_data());
+    check<T>(**buffer, size, "a result");
+    return static_cast<T*>((*buffer)->untyped_data());
   }
 
-  Given<S> given() const {
-    return {in(3), in(4), in(5), in(6), in(7), in(8), in(9), in(10), in(11), in(12), in(13)};
+  Parameters<R> parameters() const {
+    return {parameter(kZeta), parameter(kPrecision), parameter(kVariance), parameter(kWhite),
+            shape.own_mean ? nullptr : parameter(kMean), parameter(kSpread), parameter(kWeight), parameter(kBias),
+            parameter(kProcessVar)};
   }
+
+  Given<S> given(const S* records) const { return {records, shape.own_mean ? in(kMean) : nullptr}; }
 
   int64_t models = 0;
   Shape shape{};
@@ -72,8 +78,16 @@ class Call {
     return *buffer;
   }
 
+  template <class T>
+  const T* checked_in(size_t i) const {
+    const ffi::AnyBuffer buffer = array(i);
+    check<T>(buffer, sizes_[i], kNames[i]);
+    return static_cast<const T*>(buffer.untyped_data());
+  }
+
+  template <class T>
   static void check(const ffi::AnyBuffer& buffer, int64_t size, const char* name) {
-    const ffi::DataType wanted = sizeof(S) == 4 ? ffi::F32 : ffi::F64;
+    const ffi::DataType wanted = sizeof(T) == 4 ? ffi::F32 : ffi::F64;
     if (buffer.element_type() != wanted) throw Mistake{std::string(name) + ": its type differs from the others'"};
     const auto count = static_cast<int64_t>(buffer.element_count());
     if (count != size) {

@@ -26,6 +26,30 @@ __device__ S swapped(S value, int apart) {
   return __shfl_xor_sync(group, value, apart);
 }
 
+// The value of a lane of the warp; all of them hand over theirs.
+template <class S>
+__device__ S from_lane(S value, int lane) {
+  return __shfl_sync(~0u, value, lane);
+}
+
+// Copies a number into shared memory without waiting for it, where the GPU can.
+template <class S>
+__device__ void copy_ahead(S* to, const S* from) {
+#if __CUDA_ARCH__ >= 800
+  const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(int(sizeof(S))) : "memory");
+#else
+  *to = *from;
+#endif
+}
+
+// Waits for all that this thread copies ahead; other threads may read it after the next barrier.
+__device__ inline void all_copied() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 using Stream = cudaStream_t;
 using StreamContext = xla::ffi::PlatformStream<Stream>;
 

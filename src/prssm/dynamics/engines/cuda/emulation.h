@@ -28,8 +28,10 @@ struct dim3 {
 namespace prssm {
 
 using std::exp;
+using std::exp2;
 using std::min;
 using std::sqrt;
+using std::tanh;
 
 class Block {
  public:
@@ -128,6 +130,23 @@ S swapped(S value, int apart) {
   block->meet(pair, 2);
   return theirs;
 }
+
+template <class S>
+S from_lane(S value, int lane) {
+  const int me = block->thread;
+  block->boxes[static_cast<size_t>(me)] = value;
+  __syncwarp();
+  const S theirs = static_cast<S>(block->boxes[static_cast<size_t>(me / 32 * 32 + lane)]);
+  __syncwarp();
+  return theirs;
+}
+
+template <class S>
+void copy_ahead(S* to, const S* from) {
+  *to = *from;
+}
+
+inline void all_copied() {}
 
 using Stream = xla::ffi::RunId;  // a CPU has no streams; this only takes their place
 using StreamContext = xla::ffi::RunId;

@@ -1,10 +1,12 @@
 """The rollout on an NVIDIA GPU by the CUDA library, as a JAX function with its gradient.
 
-The whole recursion is one launch, its adjoint three. The kernels give the cotangents of all states
-and sums over all steps and trajectories; the gradients of the parameters are made of these sums.
+Parameters are brought into the kernels' order by one launch, the whole recursion is another. The
+adjoint has five: cotangents of all states, sums over all steps and trajectories, and from these the
+gradients of the parameters.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +15,7 @@ from jaxtyping import Array, Float
 
 from prssm.dynamics.engines.arrays import Arrays, arrays_of, not_compiled
 from prssm.dynamics.engines.cuda import library
-from prssm.dynamics.engines.cuda.layout import Shape, laid_out, parameter_gradients
+from prssm.dynamics.engines.cuda.layout import Shape
 from prssm.dynamics.engines.platform import platform as _platform
 from prssm.dynamics.transition import Dynamics
 
@@ -55,69 +57,90 @@ def cuda_rollout(
 
 @jax.custom_vjp
 def _run(arrays: Arrays) -> Array:
+    return _states_and_records(arrays)[0]
+
+
+def _states_and_records(arrays: Arrays) -> tuple[Array, Array]:
+    """The trajectories, and the parameters as the kernels read them."""
     shape = Shape.of(arrays)
+    results = [arrays.eps.shape, (shape.dx, shape.record)]
     call = _library_function(
-        library.FORWARD, jax.ShapeDtypeStruct(arrays.eps.shape, arrays.eps.dtype)
+        library.FORWARD, [jax.ShapeDtypeStruct(size, arrays.eps.dtype) for size in results]
     )
-    return call(
-        arrays.x1, arrays.u, arrays.eps, *laid_out(arrays, shape), sizes=np.asarray(shape, np.int64)
-    )
+    states, records = call(*arrays, sizes=np.asarray(shape, np.int64))
+    return states, records
 
 
-def _forward(arrays: Arrays) -> tuple[Array, tuple[Arrays, Array]]:
-    states = _run(arrays)
-    return states, (arrays, states)
+def _forward(arrays: Arrays) -> tuple[Array, tuple[Arrays, Array, Array]]:
+    states, records = _states_and_records(arrays)
+    return states, (arrays, states, records)
 
 
-def _backward(saved: tuple[Arrays, Array], g_states: Array) -> tuple[Arrays]:
-    arrays, states = saved
+def _backward(saved: tuple[Arrays, Array, Array], g_states: Array) -> tuple[Arrays]:
+    arrays, states, records = saved
     shape = Shape.of(arrays)
-    g, deviation, sums, g_own_mean = _adjoint(arrays, shape, states, g_states=g_states)
-    sums = jnp.sum(sums, axis=0, dtype=arrays.zeta.dtype)
+    moving, slopes = _adjoint(arrays, states, records, g_states=g_states)
     # The last noise moves nothing: no state follows x_T.
-    g_eps = jnp.concatenate([deviation * g[1:, : shape.dx], jnp.zeros_like(arrays.eps[:1])])
-    gradients = parameter_gradients(arrays, shape, sums, g_own_mean=jnp.sum(g_own_mean, axis=0))
-    return (gradients._replace(x1=g[0, : shape.dx], u=g[:, shape.dx :], eps=g_eps),)
+    g_eps = jnp.concatenate(
+        [moving.deviation * moving.g[1:, : shape.dx], jnp.zeros_like(arrays.eps[:1])]
+    )
+    g_mean = slopes.pop("mean")
+    gradients = arrays._replace(
+        x1=moving.g[0, : shape.dx],
+        u=moving.g[:, shape.dx :],
+        eps=g_eps,
+        mean=jnp.sum(moving.own_mean, axis=0) if shape.own_mean else g_mean,
+        **slopes,
+    )
+    return (gradients,)
 
 
 _run.defvjp(_forward, _backward)
 
 
-def _adjoint(
-    arrays: Arrays, shape: Shape, states: Array, g_states: Array
-) -> tuple[Array, Array, Array, Array]:
-    """Cotangents of all states and inputs, deviations, and sums over all points.
+class _Moving(NamedTuple):
+    """What the adjoint leaves for each trajectory."""
 
-    The sums are in slices; the last result is for the mean of each trajectory, where it has its
-    own.
-    """
+    g: Float[Array, "T Din B"]  # cotangents of states and inputs
+    deviation: Float[Array, "T-1 Dx B"]
+    own_mean: Float[Array, "stretches Dx P B"]  # where each trajectory has its own
+
+
+def _adjoint(
+    arrays: Arrays, states: Array, records: Array, g_states: Array
+) -> tuple[_Moving, dict[str, Array]]:
+    """What is each trajectory's own, and the gradients of the parameters by their names."""
+    shape = Shape.of(arrays)
     dx = shape.dx
-    din = shape.din
     batch = shape.batch
     later = shape.steps - 1
     kind = arrays.eps.dtype
     stretches = max(1, min(STRETCHES, later))
     slices = stretches * -(-batch // _slice_trajectories(shape, kind))
-    results = [
-        (shape.steps, din, batch),
+    in_kind = [
+        (shape.steps, shape.din, batch),
         (later, dx, batch),
-        (later, dx, din, batch),
+        (later, dx, shape.din, batch),
         (slices, dx, shape.sums),
         (stretches, dx, shape.points, batch) if shape.own_mean else (stretches, 0),
     ]
-    call = _library_function(
-        library.BACKWARD, [jax.ShapeDtypeStruct(size, kind) for size in results]
-    )
-    g, deviation, _, sums, g_own_mean = call(
-        states,
-        arrays.u,
-        arrays.eps,
-        *laid_out(arrays, shape),
+    names = [name for name in arrays._fields if name not in ("x1", "u", "eps")]
+    sizes = {name: getattr(arrays, name).shape for name in names}
+    if shape.own_mean:
+        sizes["mean"] = (dx, 0)
+    parameter_kind = arrays.zeta.dtype
+    results = [jax.ShapeDtypeStruct(size, kind) for size in in_kind]
+    results += [
+        jax.ShapeDtypeStruct(size, parameter_kind) for size in [(dx, shape.sums), *sizes.values()]
+    ]
+    g, deviation, _, _, g_own_mean, _, *slopes = _library_function(library.BACKWARD, results)(
+        *arrays._replace(x1=states),
+        records,
         g_states,
         sizes=np.asarray(shape, np.int64),
         stretches=np.int64(stretches),
-    )  # the third result is where the kernels leave slopes
-    return g, deviation, sums, g_own_mean
+    )  # the others are where the kernels leave what later ones read
+    return _Moving(g, deviation, g_own_mean), dict(zip(names, slopes, strict=True))
 
 
 def _library_function(

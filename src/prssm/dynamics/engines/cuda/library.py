@@ -13,6 +13,10 @@ _ANEW = "python -m prssm.dynamics.engines.cuda.build builds it anew"
 FORWARD = "prssm_cuda_forward"
 BACKWARD = "prssm_cuda_backward"
 WHITEN = "prssm_cuda_whiten"
+UNWHITEN = "prssm_cuda_unwhiten"
+RECOGNISE = "prssm_cuda_recognise"
+UNRECOGNISE = "prssm_cuda_unrecognise"
+FUNCTIONS = (FORWARD, BACKWARD, WHITEN, UNWHITEN, RECOGNISE, UNRECOGNISE)
 
 
 def why_not() -> str | None:
@@ -65,7 +69,7 @@ def load(path: Path, platform: str = "CUDA") -> ctypes.CDLL | str:
         here = interface_version()
         if built[0] != here[0] or built > here:
             return f"built for another jaxlib (its interface is {built}, here {here}); {_ANEW}"
-        for name in (FORWARD, BACKWARD, WHITEN):
+        for name in FUNCTIONS:
             jax.ffi.register_ffi_target(
                 name, jax.ffi.pycapsule(getattr(library, name)), platform=platform
             )

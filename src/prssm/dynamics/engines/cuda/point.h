@@ -14,9 +14,20 @@ struct Column {
   __device__ Wide<S, N>& operator[](int p) const { return base[p * pitch]; }
 };
 
-// The share of a warp, where several work on the same points: every `warps`-th tile, beginning with tile `warp`.
+// The share of a warp, where several work on the same points. Of tiles that cost the same it takes every `warps`-th; the last warps
+// begin, as the first ones get the dearest tiles of triangles.
 struct Share {
   int warp, warps;
+  __device__ int first() const { return warps - 1 - warp; }
+
+  // work(tile) of a triangle: from the dearest tile on, there and back, so that all warps have about as much to do.
+  template <class Work>
+  __device__ void of_triangle(int tiles, bool dearest_first, Work work) const {
+    for (int round = 0; round * warps < tiles; ++round) {
+      const int turn = round * warps + (round % 2 == 0 ? warp : first());
+      if (turn < tiles) work(dearest_first ? turn : tiles - 1 - turn);
+    }
+  }
 };
 
 // sum_r += sum_i M_ri x_i for the four rows of a tile and the columns of the tiles from `begin` to `end`.
@@ -54,23 +65,23 @@ __device__ void add_columns(const M& matrix, int quad, Column<S, N> x, int begin
 // use(p, (M x)_p).
 template <class S, int N, class Use>
 __device__ void times(const Triangle<S>& matrix, Column<S, N> x, Share share, Use use) {
-  for (int tile = share.warp; tile < matrix.tiles; tile += share.warps) {
+  share.of_triangle(matrix.tiles, matrix.upper, [&](int tile) {
     Wide<S, N> sum[4] = {};
     add_rows(matrix, tile, x, matrix.row_begin(tile), matrix.row_end(tile), sum);
 #pragma unroll
     for (int r = 0; r < 4; ++r) use(4 * tile + r, sum[r]);
-  }
+  });
 }
 
 // use(q, (M' x)_q).
 template <class S, int N, class Use>
 __device__ void transposed_times(const Triangle<S>& matrix, Column<S, N> x, Share share, Use use) {
-  for (int quad = share.warp; quad < matrix.tiles; quad += share.warps) {
+  share.of_triangle(matrix.tiles, !matrix.upper, [&](int quad) {
     Wide<S, N> sum[4] = {};
     add_columns(matrix, quad, x, matrix.column_begin(quad), matrix.column_end(quad), sum);
 #pragma unroll
     for (int l = 0; l < 4; ++l) use(4 * quad + l, sum[l]);
-  }
+  });
 }
 
 // k_p = k(zeta_p, xu), the square of the distance multiplied out.
@@ -81,7 +92,7 @@ __device__ void covariances(const Dimension<S>& f, const Shape& s, Column<S, N> 
     const Wide<S, N> scaled = f.scale[i] * xu[i];
     norm += S(0.5) * (scaled * scaled);
   }
-  for (int tile = share.warp; tile < s.tiles(); tile += share.warps) {
+  for (int tile = share.first(); tile < s.tiles(); tile += share.warps) {
     Wide<S, N> product[4] = {};
     add_rows(f.zeta_scaled, tile, xu, 0, s.quads(), product);
 #pragma unroll
