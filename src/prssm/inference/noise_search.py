@@ -20,7 +20,7 @@ from prssm.inference.state_space import Array, Belief, StateSpace, windows
 CANDIDATES = 11  # that a likelihood is asked for at once
 _STEP = 1.0
 _LEAST_STEP = 0.25
-ROUNDS = 14
+_ROUNDS = 14
 _LARGEST = 1e100  # of a deviation; a square of more may be no number
 # Logarithms of process, sensor and coloured noise, and hyperbolic arc tangents of its two poles.
 _LOW = np.array([-9.0, -6.0, -6.0, 0.0, 0.0])
@@ -101,7 +101,7 @@ def _is_noise(name: str, value: Any) -> bool:
 Likelihood = Callable[[Sequence[NoiseFactors]], Float[Array, " K"]]
 
 
-def most_likely(likelihood: Likelihood, rounds: int = ROUNDS) -> NoiseFactors | None:
+def most_likely(likelihood: Likelihood, rounds: int = _ROUNDS) -> NoiseFactors | None:
     """The best place of a pattern search; None where no start has a likelihood that is a number.
 
     From the best of the starts it tries a step to either side along every coordinate, and once

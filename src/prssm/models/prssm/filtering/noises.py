@@ -20,7 +20,6 @@ from jaxtyping import Float
 from prssm.data.record import Record
 from prssm.inference.noise_search import (
     CANDIDATES,
-    ROUNDS,
     Errors,
     Likelihood,
     NoiseFactors,
@@ -33,7 +32,8 @@ from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.filtering.space import PRSSMSpace, is_plain, space_of
 
 HORIZON = 10  # rows ahead, beside one
-_ROWS = 250  # of each of the two, which are enough to tell five numbers
+_ROWS = 150  # of each of the two, which are enough to tell five numbers
+_ROUNDS = 7  # of the search for those that predict best; it takes long, and soon gains little
 _FEW_ROWS = 80  # where JAX computes every step, which takes longer
 _MEMBERS = 2  # of each mixture, its best ones: they tell the same, and many take long
 LEAST_ROWS = 20  # of a stretch after the window from which its first state is found
@@ -62,7 +62,7 @@ def estimated_noises(folds: Sequence[Heard], final: Heard, window: int) -> Noise
 
 
 def predicting_noises(
-    folds: Sequence[Heard], final: Heard, window: int, *, rounds: int = ROUNDS
+    folds: Sequence[Heard], final: Heard, window: int, *, rounds: int = _ROUNDS
 ) -> NoiseFactors | None:
     """Those that predict best; None where there are too few data to tell.
 
