@@ -23,6 +23,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 
+from browser import chromium
 from studio_browser import Look, Server
 
 from prssm.data.io.files import write_columns
