@@ -105,7 +105,8 @@ def step_function(description: Description, draws: Draws | None) -> casadi.Funct
     told = _told(description, outputs, band=draws is not None)
     if description.seen is not None and draws is not None:
         mean: Expression = casadi.sum2(outputs) / outputs.shape[1]
-        path: Expression = casadi.sum2(parts[0]) / share
+        total: Expression = casadi.sum2(parts[0])
+        path = total / share
         far = outside.distance(description.seen, path, u, mean=mean, before=state[size])
         following.append(far)
         means = len(description.outputs)
