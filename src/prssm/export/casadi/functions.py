@@ -104,9 +104,10 @@ def step_function(description: Description, draws: Draws | None) -> casadi.Funct
     )
     told = _told(description, outputs, band=draws is not None)
     if description.seen is not None and draws is not None:
-        columns = int(outputs.shape[1])
-        mean: Expression = casadi.sum2(outputs) / columns
-        path: Expression = casadi.sum2(parts[0]) / share
+        seen: Expression = casadi.sum2(outputs)
+        total: Expression = casadi.sum2(parts[0])
+        mean = seen / int(outputs.shape[1])
+        path = total / share
         far = outside.distance(description.seen, path, u, mean=mean, before=state[size])
         following.append(far)
         means = len(description.outputs)
