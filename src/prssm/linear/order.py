@@ -24,7 +24,7 @@ RADII = (MAX_RADIUS, 0.98, 0.95)  # limits of the poles, from any memory to twen
 _LEAST_ROWS = 4  # measured values for each parameter of the largest order that is tried
 _PATIENCE = 2  # orders without improvement before the search ends
 _FEW = 40  # states times outputs; beyond, a search takes long and only the best start is refined
-_JUMP = 0.9  # times the least error so far that an order far beyond it has to reach
+_JUMP = 0.8  # times the least error so far that an order far beyond it has to reach
 _TIE = 0.02  # held-out errors this close, relative to the best, are equal: the simpler model wins
 _EXACT = 1e-4  # and so are errors below this fraction of the output's deviation
 
