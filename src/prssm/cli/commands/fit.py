@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -63,14 +63,8 @@ def fit(
     if report is not None:
         from prssm.report.fit.page import write_report
 
-        write_report(
-            report,
-            fitted.model,
-            comparison.runs,
-            baselines=comparison.baselines,
-            data=settings.data.title,
-            static=bool(said.words.static),
-        )
+        about: dict[str, Any] = {"data": settings.data.title, "static": bool(said.words.static)}
+        write_report(report, fitted.model, comparison.runs, comparison.baselines, **about)
         print(f"report: {report}")
 
 
