@@ -92,11 +92,11 @@ def test_data_of_figures_is_thinned_until_it_is_small_enough(monkeypatch) -> Non
         asked.append(rows)
         return {}
 
-    sizes = iter([9, 7, 4])
+    sizes = iter([1.8, 1.4, 0.8])
     monkeypatch.setattr("prssm.report.fit.exploring.explorable_figures", figures)
     monkeypatch.setattr(
         "prssm.report.interactive.embedding.embedded",
-        lambda _: Embedded("", {}, "x" * next(sizes) * 400_000),
+        lambda _: Embedded("", {}, "x" * int(next(sizes) * page_module.MOST_DATA)),
     )
     page_module._explored(None, static=False)
     assert asked == [4000, 2000, 1285]

@@ -31,7 +31,7 @@ PLAIN_MODELS = (
 )
 PACKAGES = ("prssm", "jax", "numpy", "scipy")
 LEAST_ROWS = 100  # of a panel
-MOST_DATA = 2_000_000  # characters of explorable figures, so that a page stays under 5 MB
+MOST_DATA = 1_300_000  # characters of explorable figures, so that a page stays under 5 MB
 
 
 def write_report(
