@@ -23,7 +23,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 
-from browser import chromium
+from browser import headless
 from studio_browser import Look, Server
 
 from prssm.data.io.files import write_columns
@@ -68,7 +68,7 @@ def in_browser(folder: Path, file: Path) -> tuple[float, list[float]]:
     """Seconds to the first plot, and milliseconds of each zoom."""
     server = Server(folder / "project", str(file))
     try:
-        with chromium() as browser:
+        with headless() as browser:
             look = Look(browser)
             begun = time.perf_counter()
             look.page.goto(server.address)

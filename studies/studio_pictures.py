@@ -17,7 +17,7 @@ from PIL import Image
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "helpers"))
 
-from browser import chromium  # noqa: E402
+from browser import headless  # noqa: E402
 from studio_browser import Look, Server  # noqa: E402
 
 FIGURES = ROOT / "docs" / "figures"
@@ -88,7 +88,7 @@ def walk(browser: Any, server: Server) -> None:
 
 def main() -> None:
     FIGURES.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="prssm-") as folder, chromium() as browser:
+    with tempfile.TemporaryDirectory(prefix="prssm-") as folder, headless() as browser:
         server = Server(Path(folder) / "drives", "drives_sim")
         try:
             walk(browser, server)

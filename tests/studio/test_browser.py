@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import chromium
+from browser import headless
 from studio_browser import Look, Server
 from studio_log import first_order
 
@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def browser() -> Iterator:
     playwright.expect.set_options(timeout=45_000)  # machines that test are busy
-    with chromium() as opened:
+    with headless() as opened:
         yield opened
 
 
