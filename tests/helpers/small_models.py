@@ -8,6 +8,7 @@ from prssm.data.domain import Domain
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.foundation.precision import double_precision
+from prssm.inference.noise_search import NoiseFactors
 from prssm.linear.first_state import InitialState
 from prssm.linear.system import LinearSystem
 from prssm.models.estimator import TrainingFacts
@@ -16,6 +17,7 @@ from prssm.models.prssm.calibration import Calibration
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import LinearEmission
 from prssm.models.prssm.estimator import PRSSM
+from prssm.models.prssm.filtering.members import FilterMembers
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.recognition import Recognition
 from prssm.models.prssm.starts.start import stacked
@@ -46,6 +48,7 @@ def small_prssm(
     model.config_ = model.config.replace(inducing=points, draws=draws)
     model.calibration_ = Calibration(np.linspace(1.2, 1.5, dy))
     model.stride_ = stride
+    model.filter_ = FilterMembers.equal(model.mixture_.models, NoiseFactors())
     _describe(model, du, dy)
     return model
 

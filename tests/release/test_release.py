@@ -44,7 +44,7 @@ def test_a_wheel_that_is_not_right_is_named(
 def test_an_sdist_with_compiled_files_or_without_tests_is_named(tmp_path: Path) -> None:
     path = tmp_path / "prssm-1.0.tar.gz"
     kept = ("pyproject.toml", "hatch_build.py", "LICENSE", "CHANGELOG.md", "Makefile")
-    folders = ("benchmarks/a.py", "studies/a.py", "examples/a.py", "docs/a.md", "src/a.so")
+    folders = ("benchmarks/a.py", "studies/a.py", "examples/a.py", "docs/accuracy.md", "src/a.so")
     empty = tmp_path / "empty"
     empty.touch()
     with tarfile.open(path, "w:gz") as archive:

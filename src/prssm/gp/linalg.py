@@ -48,24 +48,26 @@ def whitener(covariance: Float[Array, "P P"]) -> Float[Array, "P P"]:
     return _whitener_forward(covariance)[0]
 
 
-def _whitener_forward(covariance: Array) -> tuple[Array, Array]:
-    white = factor_and_inverse(jittered(covariance))[1]
-    return white, white
+def _whitener_forward(covariance: Array) -> tuple[Array, tuple[Array, Array]]:
+    factor, white = factor_and_inverse(jittered(covariance))
+    return white, (factor, white)
 
 
-def _whitener_backward(white: Array, g: Array) -> tuple[Array]:
+def _whitener_backward(saved: tuple[Array, Array], g: Array) -> tuple[Array]:
     """The gradient of the covariance from g, that of W.
 
-    dW = -Phi(W dK W') W, where Phi takes the lower part and half of the diagonal; so it is -W'
-    Phi(g W') W, symmetrised, and through the jitter's mean.
+    dL = -W' g W' (lower part), then the Cholesky adjoint W' Phi(L' dL) W, symmetrised, and through
+    the jitter's mean.
     """
-    lower = jnp.tril(jnp.tril(g) @ white.T)
+    factor, white = saved
+    g_factor = jnp.tril(-white.T @ jnp.tril(g) @ white.T)
+    lower = jnp.tril(factor.T @ g_factor)
     phi = lower - 0.5 * jnp.diag(jnp.diagonal(lower))
-    half = -white.T @ phi @ white
+    half = white.T @ phi @ white
     g_jittered = 0.5 * (half + half.T)
-    size = white.shape[-1]
+    size = factor.shape[-1]
     return (
-        g_jittered + (JITTER * jnp.trace(g_jittered) / size) * jnp.eye(size, dtype=white.dtype),
+        g_jittered + (JITTER * jnp.trace(g_jittered) / size) * jnp.eye(size, dtype=factor.dtype),
     )
 
 

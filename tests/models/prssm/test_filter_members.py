@@ -110,7 +110,7 @@ def test_noises_that_predict_have_the_size_of_the_errors():
     noises = predicting_noises([heard], heard, WINDOW, rounds=0)
     space = space_of(models, WINDOW, noises, shape)
     run = filter_rows(space, record.u, record.y)
-    relative = (run.seen.innovation**2 / run.seen.variance[..., 0])[0, WINDOW:250]
+    relative = (run.seen.innovation**2 / run.seen.variance[..., 0])[0, WINDOW:150]
     assert np.mean(relative) == pytest.approx(1.0, rel=0.05)
 
 
