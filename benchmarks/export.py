@@ -122,7 +122,7 @@ def of_python(model: Estimator, folder: Path) -> list[Row]:
     size = model.save(folder / "model.prssm").stat().st_size
     rows = []
     if isinstance(model, prssm.PRSSM):
-        stepper = model.stepper()
+        stepper = model.stepper(best=True)
         first = stepper.start(u, y)
 
         def steps() -> None:
