@@ -16,10 +16,10 @@ import numpy as np
 
 from prssm import PRSSM, LinearSSM, Record
 from prssm.data.resample import thinned
-from prssm.models.estimator import Simulated
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import best_rounds
 from prssm.models.prssm.trained import Candidate, mixed
+from prssm.models.simulated import Simulated
 
 SAMPLES = 200
 MOST_ROWS = 2000  # of the test part

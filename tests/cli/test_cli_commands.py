@@ -13,7 +13,7 @@ from prssm.cli.main import main
 from prssm.data.io.files import read, write_columns
 from prssm.foundation.plain_json import without_nan, write_json
 from prssm.models.constant import Constant
-from prssm.models.estimator import Simulated
+from prssm.models.simulated import Simulated
 
 pytestmark = pytest.mark.usefixtures("folder", "one_baseline")
 CONSTANT = ("--method", "constant")

@@ -23,7 +23,8 @@ from prssm.evaluation.jobs.job_record import Finished
 from prssm.foundation.errors import DataError, TrainingInterrupted
 from prssm.foundation.options import Options, option
 from prssm.models import registry
-from prssm.models.estimator import Estimator, Simulated
+from prssm.models.estimator import Estimator
+from prssm.models.simulated import Simulated
 from prssm.training.log import TrainingLog
 from prssm.training.session import Session
 

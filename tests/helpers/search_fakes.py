@@ -11,7 +11,8 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.foundation.options import Options, option
 from prssm.models import registry
-from prssm.models.estimator import Estimator, Simulated
+from prssm.models.estimator import Estimator
+from prssm.models.simulated import Simulated
 from prssm.training.log import TrainingLog
 from prssm.training.session import Session
 

@@ -22,11 +22,11 @@ from prssm.data.record import Record
 from prssm.foundation.errors import DataError, OptionError, warn
 
 if TYPE_CHECKING:
-    from prssm.models.estimator import Estimator
+    from prssm.models.free_running import FreeRunning
 
 
 def records_for(
-    model: "Estimator",
+    model: "FreeRunning",
     data: Any,
     y: Any,
     *,
@@ -51,14 +51,14 @@ def records_for(
     return _checked(model, records)
 
 
-def _checked(model: "Estimator", records: list[Record]) -> list[Record]:
+def _checked(model: "FreeRunning", records: list[Record]) -> list[Record]:
     check_alike(records)
     for record in records:
         _check_columns(model, record)
     return records
 
 
-def records_in_file(model: "Estimator", found: FileColumns, choice: Choice) -> list[Record]:
+def records_in_file(model: "FreeRunning", found: FileColumns, choice: Choice) -> list[Record]:
     """The columns of an open file under the names that the model was trained with (or those given).
 
     A file that holds none of the model's outputs is a simulation from inputs alone.
@@ -93,7 +93,7 @@ def training_records(
     return steps, seen
 
 
-def prepared_for_run(model: "Estimator", record: Record, start: int | None) -> Prepared:
+def prepared_for_run(model: "FreeRunning", record: Record, start: int | None) -> Prepared:
     """A recording for a free run, of whose outputs no row after the warm-up is read.
 
     They are hidden before the steps, so that no filter can look at them. `start` is a smaller
@@ -111,7 +111,7 @@ def prepared_for_run(model: "Estimator", record: Record, start: int | None) -> P
     return Prepared(measured, steps.prepare(record.changed(y=hidden)).seen)
 
 
-def cautions_about(model: "Estimator", record: Record) -> list[str]:
+def cautions_about(model: "FreeRunning", record: Record) -> list[str]:
     """What a run of the model over this record must be distrusted for, one line each.
 
     The record is as the model sees it.
@@ -129,7 +129,7 @@ def cautions_about(model: "Estimator", record: Record) -> list[str]:
     return found
 
 
-def _check_columns(model: "Estimator", record: Record) -> None:
+def _check_columns(model: "FreeRunning", record: Record) -> None:
     expected_u = len(model.input_names_)
     expected_y = len(model.output_names_)
     if record.input_dim != expected_u:

@@ -10,7 +10,8 @@ from prssm.foundation.options import Options, option
 from prssm.inference.spaces.linear_space import LinearSpace, Noises
 from prssm.inference.state_space import StateSpace
 from prssm.linear.system import LinearSystem
-from prssm.models.estimator import Estimator, Simulated
+from prssm.models.estimator import Estimator
+from prssm.models.simulated import Simulated
 from prssm.models.stored_arrays import check
 from prssm.training.session import Session
 

@@ -19,9 +19,10 @@ from prssm.linear.first_state import InitialState
 from prssm.linear.order import Judged, best, judge_orders, largest_order, parameters
 from prssm.linear.output_error import identify, measured
 from prssm.linear.system import MAX_RADIUS, LinearSystem
-from prssm.models.estimator import Estimator, Simulated
+from prssm.models.estimator import Estimator
 from prssm.models.functions.jax_model import JaxModel, Parameters, Scaling
 from prssm.models.functions.linear import LinearParameters, LinearParts, linear_draws
+from prssm.models.simulated import Simulated
 from prssm.models.stored_arrays import Shape, check
 from prssm.training.session import Session
 

@@ -13,7 +13,7 @@ from prssm.data.resample import at_all_rows, thinned
 from prssm.prediction.seen import Seen, range_of
 
 if TYPE_CHECKING:
-    from prssm.models.estimator import Simulated
+    from prssm.models.simulated import Simulated
 
 _PATH_ROWS = 10_000  # of a training record over which states are asked for
 _PATH_RECORDS = 1000

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from prssm import PRSSM
-from prssm.models.estimator import Simulated
 from prssm.models.prssm.calibration import Calibration
+from prssm.models.simulated import Simulated
 from prssm.prediction.widening import widening
 
 

@@ -9,7 +9,6 @@ import pytest
 
 import prssm
 from prssm.linear.order import as_good, first_good
-from prssm.models.estimator import Simulated
 from prssm.models.prssm import estimator, trained
 from prssm.models.prssm.config import DEFAULT
 from prssm.models.prssm.fitting import fit as fitting
@@ -18,6 +17,7 @@ from prssm.models.prssm.fitting.referee import Referee
 from prssm.models.prssm.levels import AUTO, LEVELS, levels_of
 from prssm.models.prssm.selection import NEAR, best_rounds
 from prssm.models.prssm.trained import Candidate, HeldOut, Stage, Trained, _stays, mixed
+from prssm.models.simulated import Simulated
 from prssm.training.race import Standing
 
 SMALL = {

@@ -18,10 +18,11 @@ from prssm.data.record import Record
 from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import SquaredExponential, squared_exponential_only
 from prssm.inference.state_space import StateSpace
-from prssm.models.estimator import Estimator, Simulated
+from prssm.models.estimator import Estimator
 from prssm.models.lagged import LEAST_WARMUP
 from prssm.models.narx.free_run import Run, Window, draw_paths, free_run
 from prssm.models.narx.space import NarxSpace
+from prssm.models.simulated import Simulated
 from prssm.models.stored_arrays import MOST_LAGS, Shape, check, whole_number
 from prssm.training.log import TrainingLog
 from prssm.training.session import Session

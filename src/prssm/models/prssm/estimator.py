@@ -15,7 +15,7 @@ from prssm.data.stream.stream import Stream
 from prssm.foundation.errors import OptionError
 from prssm.inference.noise_search import NoiseFactors
 from prssm.inference.state_space import StateSpace
-from prssm.models.estimator import Estimator, Simulated
+from prssm.models.estimator import Estimator
 from prssm.models.functions.jax_model import JaxModel
 from prssm.models.prssm.calibration import Calibration
 from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, ResolvedConfig
@@ -39,6 +39,7 @@ from prssm.models.prssm.starts.start import Starts, blank_model
 from prssm.models.prssm.stepping.mixture_stepper import MixtureStepper
 from prssm.models.prssm.stepping.stepper import Stepper
 from prssm.models.prssm.trained import Trained
+from prssm.models.simulated import Simulated
 from prssm.models.stored_arrays import check
 from prssm.prediction.widening import widening
 from prssm.training.checkpoint import fingerprint

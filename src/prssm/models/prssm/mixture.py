@@ -6,10 +6,10 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.dynamics.engines.choice import Engine
-from prssm.models.estimator import Simulated
 from prssm.models.prssm.elbo import Draws, StateSpaceModel
 from prssm.models.prssm.filtering.short_start import Firsts, spread_of
 from prssm.models.prssm.free_run import FreeRuns
+from prssm.models.simulated import Simulated
 from prssm.prediction.moments import Moments
 from prssm.prediction.paired_draws import paired_normal
 

@@ -16,7 +16,7 @@ from prssm.data.record import Record
 from prssm.gp.conditional import Conditional
 from prssm.gp.kernels import SquaredExponential
 from prssm.inference.state_space import StateSpace
-from prssm.models.estimator import Estimator, Simulated
+from prssm.models.estimator import Estimator
 from prssm.models.lagged import LEAST_WARMUP
 from prssm.models.revarb.bound import Revarb, RevarbData, objective, usable
 from prssm.models.revarb.config import ONE_LAYER, TWO_LAYERS, REVARBConfig
@@ -24,6 +24,7 @@ from prssm.models.revarb.first_state import FirstState
 from prssm.models.revarb.free_run import Start, Steps, draw_outputs, free_run
 from prssm.models.revarb.space import RevarbSpace
 from prssm.models.revarb.start import create_starts, phases
+from prssm.models.simulated import Simulated
 from prssm.models.stored_arrays import MOST_LAGS, Shape, check, whole_number
 from prssm.training.checkpoint import fingerprint
 from prssm.training.legs import train

@@ -25,7 +25,8 @@ from prssm.gp.spectral import BoxBasis
 from prssm.inference.particles.gibbs import sample_path
 from prssm.inference.state_space import StateSpace
 from prssm.linear.output_coordinates import fit_linear_mean
-from prssm.models.estimator import Estimator, Simulated
+from prssm.models.estimator import Estimator
+from prssm.models.simulated import Simulated
 from prssm.models.ssgpssm.chain import Draws, run
 from prssm.models.ssgpssm.config import PAPER, SSGPSSMConfig
 from prssm.models.ssgpssm.space import BasisSpace
