@@ -63,15 +63,21 @@ def panel(
         plot.title.text_color = TEXT
     for axis, label in ((plot.xaxis, below), (plot.yaxis, beside)):
         axis.axis_label = PlainText(label)
+    plain_axes(plot, line=QUIET, ticks=QUIET)
+    return plot
+
+
+def plain_axes(plot: figure, *, line: str | None, ticks: str) -> None:
+    """The look of all axes and grids: upright labels, no small ticks; lines of these colours."""
+    for axis in (*plot.xaxis, *plot.yaxis):
         axis.axis_label_text_font_style = "normal"
         axis.axis_label_text_font_size = _LABEL
         axis.axis_label_text_color = TEXT
         axis.major_label_text_color = TEXT
-        axis.axis_line_color = QUIET
-        axis.major_tick_line_color = QUIET
+        axis.axis_line_color = line
+        axis.major_tick_line_color = ticks
         axis.minor_tick_line_color = None
     plot.grid.grid_line_color = GRID
-    return plot
 
 
 def legend(plot: figure, drawn: Mapping[str, Sequence[GlyphRenderer]]) -> None:

@@ -22,7 +22,8 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from prssm.prediction.plot import MEASURED, PREDICTED
-from prssm.report.colours import GRID, TEXT
+from prssm.report.colours import GRID
+from prssm.report.interactive.panels import plain_axes
 from prssm.studio.figures.items import item
 from prssm.studio.figures.windows import window
 
@@ -94,12 +95,4 @@ def _calm(plot: figure, name: str, *, last: bool) -> None:
     plot.xaxis.visible = last
     plot.xaxis.axis_label = PlainText("row")
     plot.xaxis.formatter.use_scientific = False
-    for axis in (*plot.xaxis, *plot.yaxis):
-        axis.axis_label_text_font_style = "normal"
-        axis.axis_label_text_font_size = "10pt"
-        axis.axis_label_text_color = TEXT
-        axis.major_label_text_color = TEXT
-        axis.axis_line_color = None
-        axis.minor_tick_line_color = None
-        axis.major_tick_line_color = GRID
-    plot.grid.grid_line_color = GRID
+    plain_axes(plot, line=None, ticks=GRID)
