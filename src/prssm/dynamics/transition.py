@@ -69,6 +69,26 @@ class LinearMean(Mean):
         return self.weight, self.bias
 
 
+class NetworkMean(Mean):
+    """m(x, u) = A [x; u] + b + O tanh(W [x; u] + c): a linear model with a few neurons beside it.
+
+    Neurons see any direction of state and input, so that a nonlinearity between many states costs
+    no more than one between few. They are bounded: while A is stable, so is every free run.
+    """
+
+    weight: Float[AnyArray, "Dx Din"]
+    bias: Float[AnyArray, " Dx"]
+    neuron_out: Float[AnyArray, "Dx H"]
+    neuron_weight: Float[AnyArray, "H Din"]
+    neuron_bias: Float[AnyArray, " H"]
+
+    def __call__(self, x: Float[Array, "Dx B"], u: Float[Array, "Du B"]) -> Float[Array, "Dx B"]:
+        xu = jnp.concatenate([x, u])
+        neurons = jnp.tanh(jnp.matmul(self.neuron_weight, xu) + self.neuron_bias[:, None])
+        affine = jnp.matmul(self.weight, xu) + self.bias[:, None]
+        return affine + jnp.matmul(self.neuron_out, neurons)
+
+
 # The prior means by the names that options have. A new one is a class above and a line here; how it
 # starts is its entry: (latent dimension, input dimension) -> mean.
 MEANS: dict[str, Callable[[int, int], Mean]] = {

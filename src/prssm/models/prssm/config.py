@@ -59,6 +59,12 @@ class PRSSMConfig(Options):
         choices=tuple(KERNELS),
     )
     mean: str = option("identity", "prior mean of the transition", choices=tuple(MEANS))
+    neurons: int | None = option(
+        0,
+        "neurons in the prior mean of the transition beside its linear part, with start 'linear'; "
+        "none: as many as held-out errors support",
+        minimum=0,
+    )
     inducing_covariance: str = option(
         "diagonal",
         "covariance of q(z): 'diagonal', or 'full' of the whitened z",
@@ -209,6 +215,7 @@ class PRSSMConfig(Options):
             "inducing": 20 if large else 10,
             "iterations": 4000 if large else 2000,
             "folds": 3 if is_long else 6,
+            "neurons": 0,
         }
         found = {name: value for name, value in found.items() if getattr(self, name) is None}
         if "horizon" in found:
@@ -231,6 +238,7 @@ if TYPE_CHECKING:
         horizon: int
         iterations: int
         folds: int
+        neurons: int
         engine: Engine
         draws: Draws
         likelihood: Likelihood
@@ -243,7 +251,10 @@ _LATENT_DIM = 6
 _HORIZON = 100
 _LONG = 4000  # steps in all, of which three held-out stretches say enough
 # what data may decide
-RESOLVED = ("latent_dim", "horizon", "recognition_window", "inducing", "iterations", "folds")
+RESOLVED = (
+    *("latent_dim", "horizon", "recognition_window", "inducing", "iterations", "folds"),
+    "neurons",
+)
 PAPER = PRSSMConfig()
 DEFAULT = PRSSMConfig(
     latent_dim=None,

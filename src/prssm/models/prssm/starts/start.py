@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from prssm.data.record import Record
-from prssm.dynamics.transition import MEANS, LinearMean, Transition
+from prssm.dynamics.transition import MEANS, LinearMean, Mean, NetworkMean, Transition
 from prssm.gp.kernels import KERNELS, Kernel
 from prssm.gp.sparse import DiagonalInducing, Inducing, SparseGP, WhitenedInducing
 from prssm.models.prssm.config import ResolvedConfig
@@ -156,9 +156,7 @@ def linear_model(
         [linear.places(config.inducing, config.zeta_range, rng) for _ in range(_sets(config))]
     )
     gp = SparseGP(_kernels(config, din), zeta, _inducing(config, rng))
-    transition = Transition(
-        gp, LinearMean(linear.weight, linear.bias), np.full(dx, np.log(config.process_std))
-    )
+    transition = Transition(gp, _mean(config, linear), np.full(dx, np.log(config.process_std)))
     recognition = None
     if config.scheme == "stochastic":
         recognition = Recognition.around(
@@ -175,6 +173,20 @@ def linear_model(
         recognition,
         log_output_std=linear.log_output_std,
         noise_memory=np.zeros_like(linear.log_output_std),
+    )
+
+
+def _mean(config: ResolvedConfig, linear: LinearStart) -> Mean:
+    """The linear model, with neurons that add nothing yet where the options ask for some."""
+    if not config.neurons:
+        return LinearMean(linear.weight, linear.bias)
+    dx, din = linear.weight.shape
+    return NetworkMean(
+        linear.weight,
+        linear.bias,
+        neuron_out=np.zeros((dx, config.neurons)),
+        neuron_weight=np.zeros((config.neurons, din)),
+        neuron_bias=np.zeros(config.neurons),
     )
 
 
