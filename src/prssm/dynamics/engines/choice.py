@@ -17,7 +17,7 @@ from prssm.dynamics.engines.cuda.recognition import Network, cuda_recognition
 from prssm.dynamics.engines.cuda.whitener import cuda_white
 from prssm.dynamics.engines.native import engine as native
 from prssm.dynamics.engines.native import library as native_library
-from prssm.dynamics.engines.native import trainer
+from prssm.dynamics.engines.native import network, trainer
 from prssm.dynamics.engines.native.free_run import free_run
 from prssm.dynamics.engines.platform import platform
 from prssm.dynamics.rollout import adjoint_rollout, scan_rollout
@@ -31,6 +31,7 @@ compiled_trainer = trainer
 Offsets = trainer.Offsets
 RecognitionNetwork = Network
 native_free_run = free_run
+compiled_network = network  # see `networks.equations`
 
 WINDOWS_AT_ONCE = 256  # of the compiled recognition network, at most
 

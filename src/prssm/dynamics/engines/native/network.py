@@ -1,0 +1,48 @@
+"""Free runs of a recurrent network and the normal equations of their errors, compiled.
+
+`networks.equations` says what each computes, in NumPy.
+"""
+
+import ctypes
+
+import numpy as np
+
+from prssm.dynamics.engines.native import library
+from prssm.foundation.errors import TrainingError
+
+Sizes = tuple[int, int, int, int]  # states, inputs, outputs, neurons
+
+
+def network_run(
+    sizes: Sizes, theta: np.ndarray, u: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """States (T, Dx) and outputs (T, Dy) over inputs (T, Du); None where the run is lost."""
+    x = np.empty((len(u), sizes[0]))
+    y = np.empty((len(u), sizes[2]))
+    stays = _call(library.loaded().prssm_network_run, sizes, theta, u, x, y)
+    return (x, y) if stays else None
+
+
+def network_equations(
+    sizes: Sizes, theta: np.ndarray, u: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float] | None:
+    """J'J (upper half), J'e and e'e; None where the run is lost."""
+    square = np.zeros((len(theta), len(theta)))
+    slope = np.zeros(len(theta))
+    error = np.zeros(1)
+    call = library.loaded().prssm_network_equations
+    stays = _call(call, sizes, theta, u, y, square, slope, error)
+    return (square, slope, float(error[0])) if stays else None
+
+
+def _call(function, sizes: Sizes, theta: np.ndarray, *arrays: np.ndarray) -> bool:  # type: ignore[no-untyped-def]
+    """False where the run is lost. The arrays that are written must be as they should lie."""
+    given = [np.ascontiguousarray(part, np.float64) for part in (theta, *arrays)]
+    rows = len(arrays[0])
+    failed = function(
+        *(ctypes.c_int64(size) for size in (*sizes, rows)),
+        *(ctypes.c_void_p(part.ctypes.data) for part in given),
+    )
+    if failed == 1:
+        raise TrainingError("out of memory in the training of a network; try fewer neurons")
+    return failed == 0

@@ -1,0 +1,154 @@
+"""Trains a network on its free runs over whole records, by Levenberg-Marquardt.
+
+The objective is the mean square error and a prior around the start, n times
+
+    |e|^2 / n + rho |theta - theta_0|^2,  rho = weight * |e|^2 / n^2:
+
+the posterior of a Gaussian prior of unit deviation (and `weight` 1) where the size of the errors is
+not known; errors that are correlated in time count for fewer, so that `weight` is more. Every
+record has a first state of its own, which is eliminated from the equations.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from prssm.data.record import Record
+from prssm.dynamics.networks.equations import equations, free_run
+from prssm.dynamics.networks.system import NetworkSystem, Shape
+
+_FIRST_DAMPING = 1e-2
+_LEAST_DAMPING = 1e-10
+_MOST_DAMPING = 1e8
+_LESS = 5.0  # by which damping falls after a step
+_MORE = 4.0  # and rises where one fails
+_SMALL = 1e-4  # gain, relative to the objective, below which a step is small
+_SMALL_STEPS = 4  # so many in a row end the search
+
+
+class Point(NamedTuple):
+    """Parameters and first states (R, Dx) with the sum of squared errors; infinite: lost."""
+
+    row: np.ndarray
+    firsts: np.ndarray
+    squares: float
+
+
+class Search:
+    """One search on some scaled records: `run` improves `best` step by step."""
+
+    def __init__(
+        self, records: Sequence[Record], start: NetworkSystem, firsts: np.ndarray, weight: float
+    ) -> None:
+        """`firsts` (R, Dx) are first states to begin with; `weight` is that of the prior."""
+        self.records = records
+        self.shape: Shape = start.shape
+        self.weight = weight
+        self.middle = start.row()
+        self.count = sum(int((~np.isnan(record.y)).sum()) for record in records)
+        self.best = self._at(self.middle, firsts)
+        self._damping = _FIRST_DAMPING
+
+    @property
+    def system(self) -> NetworkSystem:
+        return NetworkSystem.of_row(self.best.row, self.shape)
+
+    def run(self, steps: int, go_on: Callable[[], bool] = lambda: True) -> None:
+        """So many steps, or until they gain little or `go_on` says no."""
+        small = 0
+        for _ in range(steps):
+            if not np.isfinite(self.best.squares) or not go_on():
+                return
+            gain = self._step()
+            small = small + 1 if gain < _SMALL else 0
+            if gain == 0.0 or small == _SMALL_STEPS:
+                return
+
+    def _at(self, row: np.ndarray, firsts: np.ndarray) -> Point:
+        system = NetworkSystem.of_row(row, self.shape).within()
+        row = system.row()
+        squares = 0.0
+        for record, first in zip(self.records, firsts, strict=True):
+            run = free_run(np.append(row, first), self.shape, record.u)
+            if run is None:
+                return Point(row, firsts, np.inf)
+            squares += float(np.nansum((run[1] - record.y) ** 2))
+        return Point(row, firsts, squares)
+
+    def _prior(self, point: Point) -> float:
+        """Rho n: the precision of the prior beside a sum of squares."""
+        return self.weight * self.best.squares / self.count
+
+    def _objective(self, point: Point, precision: float) -> float:
+        away = np.sum((point.row - self.middle) ** 2) + np.sum(point.firsts**2)
+        return point.squares + precision * float(away)
+
+    def _step(self) -> float:
+        """One step; its gain relative to the objective, 0 where none lowers it."""
+        now = self.best
+        precision = self._prior(now)
+        local = self._equations(now, precision)
+        before = self._objective(now, precision)
+        while local is not None and self._damping < _MOST_DAMPING:
+            trial = self._at(*_solved(local, now, self._damping))
+            after = self._objective(trial, precision)
+            if after < before:
+                self.best = trial
+                self._damping = max(self._damping / _LESS, _LEAST_DAMPING)
+                return (before - after) / before
+            self._damping *= _MORE
+        return 0.0
+
+    def _equations(self, now: Point, precision: float) -> "list[_Local] | None":
+        found: list[_Local] = []
+        for record, first in zip(self.records, now.firsts, strict=True):
+            parts = equations(np.append(now.row, first), self.shape, record.u, record.y)
+            if parts is None:
+                return None
+            found.append(_Local(*parts[:2]))
+        shared = self.shape.shared
+        for local, first in zip(found, now.firsts, strict=True):
+            own = np.arange(shared, self.shape.size)
+            local.square[own, own] += precision
+            local.slope[shared:] += precision * first
+        each = np.arange(shared)
+        found[0].square[each, each] += precision
+        found[0].slope[:shared] += precision * (now.row - self.middle)
+        return found
+
+
+class _Local(NamedTuple):
+    """The normal equations of one record: J'J and J'e, with the prior's part."""
+
+    square: np.ndarray
+    slope: np.ndarray
+
+
+def _solved(
+    local: Sequence[_Local], now: Point, damping: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Parameters and first states after a damped step; first states are eliminated."""
+    shared = len(now.row)
+    square = np.zeros((shared, shared))
+    slope = np.zeros(shared)
+    own: list[tuple] = []
+    for one in local:
+        curvature = one.square.diagonal()
+        brake = damping * np.maximum(curvature, 1e-9 * curvature.max())
+        damped = one.square + np.diag(brake)
+        factor = cho_factor(damped[shared:, shared:])
+        across = cho_solve(factor, damped[shared:, :shared])
+        back = cho_solve(factor, one.slope[shared:])
+        square += damped[:shared, :shared] - damped[:shared, shared:] @ across
+        slope += one.slope[:shared] - damped[:shared, shared:] @ back
+        own.append((across, back))
+    change = cho_solve(cho_factor(square), slope)
+    firsts = np.stack(
+        [
+            first - back + across @ change
+            for first, (across, back) in zip(now.firsts, own, strict=True)
+        ]
+    )
+    return now.row - change, firsts

@@ -1,0 +1,154 @@
+"""A recurrent network as a system: its parameters in a row, its free run, its stability."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from prssm.linear.system import MAX_RADIUS, LinearSystem, stabilised
+
+
+class Shape(NamedTuple):
+    """States, inputs, outputs, neurons; `parts` says what lies where in a row of parameters."""
+
+    states: int
+    inputs: int
+    outputs: int
+    neurons: int
+
+    def parts(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the arrays, in their order: the dynamics, the emission, the first state."""
+        entries = self.states + self.inputs
+        return {
+            "weight": (self.states, entries),
+            "bias": (self.states,),
+            "neuron_out": (self.states, self.neurons),
+            "neuron_weight": (self.neurons, entries),
+            "neuron_bias": (self.neurons,),
+            "C": (self.outputs, self.states),
+            "D": (self.outputs, self.inputs),
+            "offset": (self.outputs,),
+        }
+
+    @property
+    def shared(self) -> int:
+        """Numbers without the first state, which every record has of its own."""
+        return sum(int(np.prod(part)) for part in self.parts().values())
+
+    @property
+    def size(self) -> int:
+        return self.shared + self.states
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkSystem:
+    """x' = weight v + bias + neuron_out tanh(neuron_weight v + neuron_bias), v = [x; u].
+
+    y = C x + D u + offset, in scaled units.
+    """
+
+    weight: np.ndarray
+    bias: np.ndarray
+    neuron_out: np.ndarray
+    neuron_weight: np.ndarray
+    neuron_bias: np.ndarray
+    C: np.ndarray
+    D: np.ndarray
+    offset: np.ndarray
+
+    @property
+    def shape(self) -> Shape:
+        states, entries = self.weight.shape
+        return Shape(states, entries - states, len(self.C), len(self.neuron_bias))
+
+    @classmethod
+    def of_row(cls, row: np.ndarray, shape: Shape) -> Self:
+        """From its numbers in a row, of which a first state may follow."""
+        parts = {}
+        begin = 0
+        for name, size in shape.parts().items():
+            end = begin + int(np.prod(size))
+            parts[name] = row[begin:end].reshape(size)
+            begin = end
+        return cls(**parts)
+
+    def row(self) -> np.ndarray:
+        """All numbers, in the order of `Shape.parts`."""
+        return np.concatenate([getattr(self, name).ravel() for name in self.shape.parts()])
+
+    @classmethod
+    def around(
+        cls, system: LinearSystem, shape: Shape, rng: np.random.Generator, poles: tuple[float, float]
+    ) -> Self:
+        """A linear system with random neurons that add nothing yet.
+
+        More states than it has are filters of the inputs with poles in a range, which nothing reads.
+        """
+        start = cls(
+            np.concatenate([system.A, system.B], axis=1),
+            np.zeros(system.order),
+            np.zeros((system.order, 0)),
+            np.zeros((0, system.order + shape.inputs)),
+            neuron_bias=np.zeros(0),
+            C=system.C,
+            D=system.D,
+            offset=system.offset,
+        )
+        wider = start.with_more_states(shape.states - system.order, rng, poles)
+        return wider.with_more_neurons(shape.neurons, rng)
+
+    def with_more_neurons(self, count: int, rng: np.random.Generator) -> Self:
+        """The same function with so many more neurons, which add nothing yet."""
+        entries = self.weight.shape[1]
+        weight = _random_weights(count, entries, rng)
+        bias = rng.uniform(-1.0, 1.0, count)
+        return replace(
+            self,
+            neuron_out=np.concatenate([self.neuron_out, np.zeros((len(self.bias), count))], axis=1),
+            neuron_weight=np.concatenate([self.neuron_weight, weight]),
+            neuron_bias=np.concatenate([self.neuron_bias, bias]),
+        )
+
+    def with_more_states(
+        self, count: int, rng: np.random.Generator, poles: tuple[float, float]
+    ) -> Self:
+        """The same function with so many more states: filters of the inputs that nothing reads."""
+        states, inputs, outputs, neurons = self.shape
+        decay, drive = _filters(count, inputs, rng, poles=poles)
+        weight = np.zeros((states + count, states + count + inputs))
+        weight[:states, :states] = self.weight[:, :states]
+        weight[:states, states + count :] = self.weight[:, states:]
+        weight[states:, states : states + count] = np.diag(decay)
+        weight[states:, states + count :] = drive
+        return replace(
+            self,
+            weight=weight,
+            bias=np.append(self.bias, np.zeros(count)),
+            neuron_out=np.concatenate([self.neuron_out, np.zeros((count, neurons))]),
+            neuron_weight=np.insert(
+                self.neuron_weight, [states] * count, _random_weights(neurons, count, rng), axis=1
+            ),
+            C=np.concatenate([self.C, np.zeros((outputs, count))], axis=1),
+        )
+
+    def within(self, max_radius: float = MAX_RADIUS) -> Self:
+        """The same with the poles of its linear part inside a circle.
+
+        The neurons are bounded, so that every free run is.
+        """
+        states = len(self.bias)
+        A = stabilised(self.weight[:, :states], max_radius)
+        return replace(self, weight=np.concatenate([A, self.weight[:, states:]], axis=1))
+
+
+def _filters(
+    count: int, inputs: int, rng: np.random.Generator, poles: tuple[float, float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Poles and input weights of filters, of unit variance where the inputs are white."""
+    decay = rng.uniform(*poles, count)
+    drive = rng.normal(size=(count, inputs))
+    return decay, drive * np.sqrt((1.0 - decay**2) / max(inputs, 1))[:, None]
+
+
+def _random_weights(neurons: int, entries: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.normal(size=(neurons, entries)) / np.sqrt(max(entries, 1))
