@@ -4,6 +4,7 @@ import jax
 import numpy as np
 
 from prssm.data.scaling import Scaler
+from prssm.dynamics.transition import NetworkMean
 from prssm.export.describing import kernel_name
 from prssm.export.profiles import PROFILES
 from prssm.gp.sparse import DiagonalInducing
@@ -102,6 +103,9 @@ def _shaken(model, rng):
         A *= 0.7 / np.abs(np.linalg.eigvals(A)).max()
         B = rng.normal(size=(states, din - states))
         replaced[id(mean.weight)] = np.concatenate([A, B], axis=1)
+    if isinstance(mean, NetworkMean):  # steep enough to bend, small enough not to be chaotic
+        replaced[id(mean.neuron_weight)] = rng.normal(size=mean.neuron_weight.shape)
+        replaced[id(mean.neuron_out)] = 0.3 * rng.normal(size=mean.neuron_out.shape)
     leaves = [replaced.get(id(leaf), leaf) for leaf in numbers]
     return jax.tree.unflatten(structure, leaves)
 

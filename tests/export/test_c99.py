@@ -35,6 +35,11 @@ CASES = {
     "beside": ({"states": 3, "points": 5}, {"samples": 6}),
     "unheard": ({"outputs": 2}, {"samples": 0}),
     "single": ({"scale": 1e-5, "seen": True}, {"samples": 6, "precision": "single"}),
+    "neurons": ({"neurons": 3, "states": 3, "inputs": 2, "seen": True}, {"samples": 6}),
+    "neurons, single": (
+        {"neurons": 2, "draws": "step", "shared_inducing": True},
+        {"samples": 4, "precision": "single"},
+    ),
     "linear": (None, {"samples": 2}),
 }
 # What a fit may find for its filters: noise that keeps its direction, beside white noise.
@@ -102,7 +107,8 @@ def test_it_is_the_models_simulation_with_the_same_draws(case):
     model, description, library = case
     if library.made.draws is None or library.settings.precision == "single":
         pytest.skip("the mean alone, or single precision: compared with the reference")
-    if description.method == "prssm" and why_not(model.mixture_.models) is not None:
+    compiles = description.method == "prssm" and why_not(model.mixture_.models) is not None
+    if compiles and not description.neurons:
         pytest.skip("JAX would compile: test_description compares its reference with simulate")
     u, y = record_for(model)
     if description.method == "linear":
@@ -226,6 +232,13 @@ def test_the_filter_is_the_reference_filter(case):
             np.testing.assert_allclose(found / unit, expected / unit, **close)
         library.call("prssm_predict", library.filter, inputs)
         now = filtering.predict(description, now, u[row])
+
+
+def test_a_model_without_neurons_has_no_code_for_them():
+    for precision in ("double", "single"):
+        settings = ExportSettings(samples=4, precision=precision)
+        source = sources(describe(random_prssm()), settings).files["prssm_model.c"]
+        assert "neuron" not in source.lower()
 
 
 def test_trajectories_start_from_what_the_filter_knows(tmp_path):

@@ -22,6 +22,7 @@ CASES = {
     ),
     "matern32, no input": lambda: random_prssm(kernel="matern32", inputs=0),
     "matern52, no recognition": lambda: random_prssm(kernel="matern52", scheme="full", states=3),
+    "neurons": lambda: random_prssm(neurons=3, inputs=2, states=3),
     "linear": lambda: random_linear(outputs=2),
 }
 STEPS = 12
@@ -62,8 +63,9 @@ def test_for_optimisers_the_band_is_smooth_unless_it_is_asked_to_widen():
     np.testing.assert_allclose(run["y1_std"].full()[0], expected[:, 0], rtol=1e-11)
 
 
-def test_slopes_are_exact():
-    model = random_prssm(seen=True)
+@pytest.mark.parametrize("neurons", [0, 3])
+def test_slopes_are_exact(neurons):
+    model = random_prssm(seen=True, neurons=neurons)
     functions = prssm.as_casadi(model, samples=4, horizon=5, widen=True)
     u, y = record_for(model, rows=5)
     state = started(functions, describe(model), u, y)

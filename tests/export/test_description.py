@@ -25,6 +25,7 @@ CASES = {
     "paper": {"preset": "paper", "members": 1, "outputs": 2, "states": 3},
     "matern32": {"kernel": "matern32", "inputs": 0},
     "matern52, no recognition": {"kernel": "matern52", "scheme": "full"},
+    "neurons": {"neurons": 3, "states": 3, "inputs": 2, "seen": True},
     "large": {"states": 5, "inputs": 3, "outputs": 2, "points": 7, "members": 3, "scale": 1e5},
 }
 
@@ -164,6 +165,13 @@ def test_a_kernel_of_the_users_own_is_refused():
 
     with pytest.raises(OptionError, match=r"kernels squared-exponential.*got Own"):
         describe(random_prssm(kernel=Own.create, start="random", complexity="free"))
+
+
+def test_a_prior_mean_without_neurons_has_empty_arrays_of_them():
+    for model in (random_prssm(inputs=2), random_linear(states=2, inputs=2)):
+        member = describe(model).members[0]
+        shapes = [getattr(member, f"neuron_{part}").shape for part in ("out", "weight", "bias")]
+        assert shapes == [(2, 0), (0, 4), (0,)]
 
 
 def test_nobody_writes_into_a_description():

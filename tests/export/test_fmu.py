@@ -27,8 +27,8 @@ def make(model, folder, version, samples=6):
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
-    """One model with names of all kinds, and its two FMUs."""
-    model = random_prssm(inputs=2, outputs=2, seen=True)
+    """One model with names of all kinds and with neurons, and its two FMUs."""
+    model = random_prssm(inputs=2, outputs=2, seen=True, neurons=3)
     model.output_names_ = HOSTILE[:2]
     model.input_names_ = HOSTILE[2:]
     paths = {v: make(model, tmp_path_factory.mktemp(f"fmu{v}"), v) for v in (2, 3)}

@@ -19,7 +19,7 @@ def reward(output, input, target):
 
 @pytest.fixture(scope="module")
 def model():
-    return small_prssm()
+    return small_prssm(neurons=2)
 
 
 @pytest.fixture(scope="module")

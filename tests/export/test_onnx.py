@@ -21,6 +21,7 @@ CASES = {
     ),
     "matern32, no input": lambda: random_prssm(kernel="matern32", inputs=0, seen=True),
     "matern52, no recognition": lambda: random_prssm(kernel="matern52", scheme="full", states=3),
+    "neurons": lambda: random_prssm(neurons=3, inputs=2, states=3),
     "linear": lambda: random_linear(outputs=2),
 }
 STEPS = 9

@@ -1,5 +1,6 @@
 """Fitted models that are written down instead of trained, for the tests of what uses them."""
 
+import equinox as eqx
 import jax
 import numpy as np
 from rollout_cases import make_transition
@@ -7,6 +8,7 @@ from rollout_cases import make_transition
 from prssm.data.domain import Domain
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
+from prssm.dynamics.transition import NetworkMean
 from prssm.foundation.precision import double_precision
 from prssm.inference.noise_search import NoiseFactors
 from prssm.linear.first_state import InitialState
@@ -32,6 +34,7 @@ def small_prssm(
     dy=1,
     *,
     points=4,
+    neurons=0,
     draws="trajectory",
     kernel="squared-exponential",
     stride=1,
@@ -43,9 +46,11 @@ def small_prssm(
             _member(seed, (dx, du, dy), points=points, kernel=kernel, shared=shared)
             for seed in range(members)
         ]
+    if neurons:
+        models = [_with_neurons(one, neurons, seed) for seed, one in enumerate(models)]
     model = PRSSM(latent_dim=dx, recognition_window=WINDOW)
     model.mixture_ = Mixture(stacked(models), WINDOW, draws)
-    model.config_ = model.config.replace(inducing=points, draws=draws)
+    model.config_ = model.config.replace(inducing=points, neurons=neurons, draws=draws)
     model.calibration_ = Calibration(np.linspace(1.2, 1.5, dy))
     model.stride_ = stride
     model.filter_ = FilterMembers.equal(model.mixture_.models, NoiseFactors())
@@ -77,6 +82,21 @@ def _member(seed, sizes, *, points, kernel, shared):
         log_output_std=np.full(dy, np.log(0.1)),
         noise_memory=np.zeros(dy),
     )
+
+
+def _with_neurons(model, count, seed):
+    """The same model with neurons in its prior mean."""
+    rng = np.random.default_rng([seed, count])
+    linear = model.transition.mean
+    states, din = linear.weight.shape
+    mean = NetworkMean(
+        linear.weight,
+        linear.bias,
+        neuron_out=0.5 * rng.normal(size=(states, count)),
+        neuron_weight=rng.normal(size=(count, din)),
+        neuron_bias=rng.normal(size=count),
+    )
+    return eqx.tree_at(lambda whole: whole.transition.mean, model, mean)
 
 
 def small_linear(stride=1):

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from prssm.dynamics.transition import LinearMean
+from prssm.dynamics.transition import LinearMean, NetworkMean
 from prssm.export.description import Column, Description, FilterNoise, Member, Recognition
 from prssm.export.filter_noise import filter_noises
 from prssm.export.linear_member import linear_member
@@ -175,6 +175,7 @@ def _member(model: Any, window: int, inputs: int, *, noise: FilterNoise) -> Memb
         v_factor=np.stack([np.asarray(factor) for _, factor in whitened]),
         mean_weight=mean[0],
         mean_bias=mean[1],
+        **_neurons(model.transition.mean, states, inputs),
         process_std=np.exp(model.transition.log_process_std),
         emission_weight=emission[0],
         emission_bias=emission[1],
@@ -214,9 +215,27 @@ def _recognition(net: Any, states: int) -> Recognition:
     )
 
 
+def _neurons(mean: Any, states: int, inputs: int) -> dict[str, np.ndarray]:
+    """The neurons of a prior mean as a member has them; empty arrays where there are none."""
+    if isinstance(mean, NetworkMean):
+        return {
+            "neuron_out": np.asarray(mean.neuron_out),
+            "neuron_weight": np.asarray(mean.neuron_weight),
+            "neuron_bias": np.asarray(mean.neuron_bias),
+        }
+    return {
+        "neuron_out": np.zeros((states, 0)),
+        "neuron_weight": np.zeros((0, states + inputs)),
+        "neuron_bias": np.zeros(0),
+    }
+
+
 def _affine(part: Any, states: int, inputs: int, what: str) -> tuple[np.ndarray, np.ndarray]:
-    """Matrix and offset of a prior mean or an emission, in NumPy where it has both as they are."""
-    if isinstance(part, LinearMean):
+    """Matrix and offset of a prior mean or an emission, in NumPy where it has both as they are.
+
+    Neurons of a prior mean come beside them.
+    """
+    if isinstance(part, LinearMean | NetworkMean):
         return np.asarray(part.weight), np.asarray(part.bias)
     if isinstance(part, LinearEmission):
         seen = np.concatenate([np.asarray(part.states), np.asarray(part.inputs)], axis=1)

@@ -2,12 +2,13 @@
 
 `describe(model)` in `describing.py` makes one, `reference.py` runs one, and each target writes one
 in its language. All arrays are in scaled units but for the scaler's. M members, S trajectories,
-K kernels (one, or one for each state), P inducing points (none for a linear model), L rows of the
-window; the other letters are those of docs/explanation/theory.md.
+K kernels (one, or one for each state), P inducing points (none for a linear model), N neurons of
+the prior mean (often none), L rows of the window; the other letters are those of
+docs/explanation/theory.md.
 
 One step of a member, with xu = (x, u), k = k(zeta, xu), a = W k:
 
-    x' = A xu + b + f + sqrt(variance) eps,    y = C xu + c
+    x' = A xu + b + O tanh(G xu + g) + f + sqrt(variance) eps,    y = C xu + c
     f = alpha'k,         variance = max(s^2 - a'a, 0) + |V'a|^2 + process_std^2    (draws: "step")
     f = (W'v)'k,         variance = max(s^2 - a'a, 0) + process_std^2        (draws: "trajectory")
 
@@ -85,6 +86,9 @@ class Member(_Frozen):
     v_factor: np.ndarray  # (Dx, P, P) V
     mean_weight: np.ndarray  # (Dx, Din) A
     mean_bias: np.ndarray  # (Dx,) b
+    neuron_out: np.ndarray  # (Dx, N) O; N is the same for all members
+    neuron_weight: np.ndarray  # (N, Din) G
+    neuron_bias: np.ndarray  # (N,) g
     process_std: np.ndarray  # (Dx,)
     emission_weight: np.ndarray  # (Dy, Din) C
     emission_bias: np.ndarray  # (Dy,) c
@@ -156,6 +160,11 @@ class Description(_Frozen):
     @property
     def points(self) -> int:
         return self.members[0].zeta.shape[1]
+
+    @property
+    def neurons(self) -> int:
+        """How many the prior mean has beside its linear part."""
+        return len(self.members[0].neuron_bias)
 
     @property
     def colour_states(self) -> int:

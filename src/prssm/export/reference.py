@@ -98,10 +98,16 @@ def step(
     """
     xu = _with_input(x, u)
     k = covariances(description, member, xu)
-    mean = member.mean_weight @ xu + member.mean_bias[:, None] + np.sum(weights * k, axis=1)
+    affine = member.mean_weight @ xu + member.mean_bias[:, None]
+    mean = affine + member.neuron_out @ neurons(member, xu) + np.sum(weights * k, axis=1)
     if eps is None:
         return mean
     return mean + np.sqrt(variance(description, member, k)) * eps
+
+
+def neurons(member: Member, xu: np.ndarray) -> np.ndarray:
+    """The neurons (N, S) of the prior mean at points (Din, S)."""
+    return np.tanh(member.neuron_weight @ xu + member.neuron_bias[:, None])
 
 
 def covariances(description: Description, member: Member, xu: np.ndarray) -> np.ndarray:

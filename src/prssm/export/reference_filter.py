@@ -12,7 +12,7 @@ from scipy.linalg import block_diag
 
 from prssm.export.description import Description, Member
 from prssm.export.profiles import SLOPES
-from prssm.export.reference import covariances, emit, first_states, step, variance
+from prssm.export.reference import covariances, emit, first_states, neurons, step, variance
 
 
 class Belief(NamedTuple):
@@ -113,7 +113,10 @@ def slope(description: Description, member: Member, xu: np.ndarray) -> np.ndarra
     steep = SLOPES[description.kernel](np.sum(apart**2, axis=2)) * member.signal_var[:, None]
     # q = |apart|^2, so dk/dx_i = k'(q) dq/dx_i
     along = -2.0 * steep[..., None] * apart / member.lengthscale[:, None]
-    whole = member.mean_weight + np.sum(member.alpha[..., None] * along, axis=1)
+    # the slope of tanh is 1 - tanh^2
+    bent = (1.0 - neurons(member, xu[:, None]) ** 2) * member.neuron_weight
+    prior = member.mean_weight + member.neuron_out @ bent
+    whole = prior + np.sum(member.alpha[..., None] * along, axis=1)
     return whole[:, :states]
 
 

@@ -18,7 +18,9 @@ from prssm.prediction.widening import widening
 
 MODELS = {  # few, because each is compiled
     "two by two, slow": lambda: small_prssm(du=2, dy=2, stride=3, kernel="matern52", shared=True),
-    "one function a step, no input": lambda: small_prssm(draws="step", du=0, members=1),
+    "one function a step, no input, neurons": lambda: small_prssm(
+        draws="step", du=0, members=1, neurons=2
+    ),
     "linear, slow": lambda: small_linear(stride=2),
 }
 

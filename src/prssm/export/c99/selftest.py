@@ -21,7 +21,7 @@ _ROWS = 50
 _LIMIT = {"double": 1e-9, "single": 1e-2}  # in units of the outputs' deviations
 # Functions that a step calls.
 _STEP = """prssm_step show emit_all emit deviation draw move join scale_input correlations distances
-next_mean unsaid unknown lanes_dot dot exp_of larger outside beyond from_cloud tamed"""
+next_mean excite unsaid unknown lanes_dot dot exp_of larger outside beyond from_cloud tamed"""
 _WITHIN = 50.0  # such units: of a run that leaves the data, only the rows before are recorded
 
 

@@ -119,6 +119,7 @@ def _sizes(description: Description) -> dict[str, Any]:
         "kernel": description.kernel,
         "kernels": len(first.zeta),
         "points": padded_points(description),
+        "neurons": description.neurons,
         "lanes": LANES,
         "window": description.window,
         "hidden": 0 if recognition is None else len(recognition.hidden_bias),

@@ -18,6 +18,8 @@ def tables(description: Description, draws: Draws | None, precision: str) -> dic
     """All tables by their names in the code."""
     found = _columns(description, draws) | _affine(description) | _first(description, draws)
     found |= _filter(description, precision)
+    if description.neurons:
+        found |= _neurons(description)
     if description.points:
         found |= _functions(description, draws)
     if draws is not None and description.seen is not None:
@@ -70,6 +72,15 @@ def _affine(description: Description) -> dict[str, np.ndarray]:
         "B": _each(description, "mean_bias"),
         "C": _each(description, "emission_weight"),
         "OFFSET": _each(description, "emission_bias"),
+    }
+
+
+def _neurons(description: Description) -> dict[str, np.ndarray]:
+    """Those of the prior mean."""
+    return {
+        "NEURON_OUT": _each(description, "neuron_out"),
+        "NEURON_WEIGHT": _each(description, "neuron_weight"),
+        "NEURON_BIAS": _each(description, "neuron_bias"),
     }
 
 

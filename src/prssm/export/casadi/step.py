@@ -51,7 +51,10 @@ def moved(
     """The next states (Dx, S) of member `index` under a scaled input (Du, 1)."""
     member = description.members[index]
     xu = _with_input(x, u)
-    mean = casadi.mtimes(_dense(member.mean_weight), xu) + _columns(member.mean_bias, x)
+    mean = _affine(member.mean_weight, member.mean_bias, xu)
+    if description.neurons:
+        neurons = casadi.tanh(_affine(member.neuron_weight, member.neuron_bias, xu))
+        mean = mean + casadi.mtimes(_dense(member.neuron_out), neurons)
     if description.points == 0:
         return mean
     covariances = _covariances(description, member, xu)
@@ -71,8 +74,7 @@ def moved(
 
 def seen(member: Member, x: Expression, u: Expression) -> Expression:
     """Noise-free outputs (Dy, S) of states (Dx, S), scaled."""
-    weight = _dense(member.emission_weight)
-    return casadi.mtimes(weight, _with_input(x, u)) + _columns(member.emission_bias, x)
+    return _affine(member.emission_weight, member.emission_bias, _with_input(x, u))
 
 
 def _covariances(description: Description, member: Member, xu: Expression) -> list[Expression]:
@@ -111,8 +113,9 @@ def _with_input(x: Expression, u: Expression) -> Expression:
     return casadi.vertcat(x, casadi.repmat(u, 1, x.shape[1]))
 
 
-def _columns(bias: np.ndarray, x: Expression) -> Expression:
-    return casadi.repmat(_dense(bias[:, None]), 1, x.shape[1])
+def _affine(weight: np.ndarray, bias: np.ndarray, xu: Expression) -> Expression:
+    columns = casadi.repmat(_dense(bias[:, None]), 1, xu.shape[1])
+    return casadi.mtimes(_dense(weight), xu) + columns
 
 
 def _dense(array: np.ndarray) -> Expression:

@@ -174,7 +174,7 @@ def _advanced(g: Builder, description: Description, draws: Draws | None, *, u: s
         wide = g.node("Expand", u, g.whole([count, len(description.inputs), share]))
         xu = g.node("Concat", "state", wide, axis=1)
     _tell(g, description, draws, xu=xu, u=u)
-    mean = _affine(g, xu, [m.mean_weight for m in members], [m.mean_bias for m in members])
+    mean = _prior_mean(g, description, xu)
     if description.points == 0:
         return mean
     k = _covariances(g, description, xu)
@@ -188,6 +188,17 @@ def _advanced(g: Builder, description: Description, draws: Draws | None, *, u: s
         return following
     std = g.node("Sqrt", _variance(g, description, k))
     return g.add(following, g.multiply(std, _noise(g, description, draws)))
+
+
+def _prior_mean(g: Builder, description: Description, xu: str) -> str:
+    """Its linear part, and what its neurons add."""
+    members = description.members
+    mean = _affine(g, xu, [m.mean_weight for m in members], [m.mean_bias for m in members])
+    if description.neurons == 0:
+        return mean
+    before = _affine(g, xu, [m.neuron_weight for m in members], [m.neuron_bias for m in members])
+    out = g.number(np.stack([member.neuron_out for member in members]))
+    return g.add(mean, g.product(out, g.node("Tanh", before)))
 
 
 def _covariances(g: Builder, description: Description, xu: str) -> str:

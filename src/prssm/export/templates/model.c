@@ -81,11 +81,30 @@ static void scale_input(const prssm_real *u, prssm_real scaled[DU + 1])
 {% include "kernel.c" %}
 
 {% endif %}
+{% if neurons %}
+#define NEURONS {{ neurons }}
+
+/* The neurons of the prior mean, at xu. */
+static void excite(int member, const prssm_real *xu, prssm_real neuron[NEURONS])
+{
+    for (int n = 0; n < NEURONS; ++n) {
+        neuron[n] = {{ tanh }}(dot(NEURON_WEIGHT[member][n], xu, DIN) + NEURON_BIAS[member][n]);
+    }
+}
+
+{% endif %}
 /* Mean of the next state of one trajectory, from xu. */
 static void next_mean(int member, const prssm_real *xu, {{ "const prssm_real *e, const prssm_real (*weight)[POINTS]," if points }} prssm_real next[DX])
 {
+{% if neurons %}
+    prssm_real neuron[NEURONS];
+    excite(member, xu, neuron);
+{% endif %}
     for (int d = 0; d < DX; ++d) {
         next[d] = dot(A[member][d], xu, DIN) + B[member][d];
+{% if neurons %}
+        next[d] += dot(NEURON_OUT[member][d], neuron, NEURONS);
+{% endif %}
 {% if points %}
         next[d] += lanes_dot(weight[d], e + (d % KERNELS) * POINTS);
 {% endif %}

@@ -160,9 +160,21 @@ static void linearise(int member, const prssm_real *xu, prssm_real next[DX], prs
 {% else %}
     next_mean(member, xu, next);
 {% endif %}
+{% if neurons %}
+    prssm_real bent[NEURONS]; /* the slope of each tanh */
+    excite(member, xu, bent);
+    for (int n = 0; n < NEURONS; ++n) {
+        bent[n] = REAL(1) - bent[n] * bent[n];
+    }
+{% endif %}
     for (int d = 0; d < DX; ++d) {
         for (int i = 0; i < DX; ++i) {
             slope[d][i] = A[member][d][i];
+{% if neurons %}
+            for (int n = 0; n < NEURONS; ++n) {
+                slope[d][i] += NEURON_OUT[member][d][n] * bent[n] * NEURON_WEIGHT[member][n][i];
+            }
+{% endif %}
         }
     }
 {% if points %}
