@@ -11,13 +11,13 @@ import jax
 import numpy as np
 
 from prssm.dynamics.engines.choice import Offsets, trainer_why_not
-from prssm.dynamics.transition import IdentityMean, LinearMean, ZeroMean
+from prssm.dynamics.transition import IdentityMean, LinearMean, NetworkMean, ZeroMean
 from prssm.gp.kernels import SquaredExponential
 from prssm.gp.sparse import DiagonalInducing, WhitenedInducing
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import LinearEmission, Selector
 
-_MEANS = {ZeroMean: 0, IdentityMean: 1, LinearMean: 2}
+_MEANS = {ZeroMean: 0, IdentityMean: 1, LinearMean: 2, NetworkMean: 2}
 # Where the tree of a model holds what the trainer calls by another name.
 _NAMES = {
     ".transition.gp.kernel.log_std": "log_std",
@@ -39,6 +39,13 @@ def why_not(model: StateSpaceModel) -> str | None:
 
     None where it knows all.
     """
+    if isinstance(model.transition.mean, NetworkMean):
+        return "the compiled trainer does not know NetworkMean"
+    return free_run_why_not(model)
+
+
+def free_run_why_not(model: StateSpaceModel) -> str | None:
+    """What of a model the compiled free run does not know, in one line; None where it knows all."""
     transition = model.transition
     known = (
         (transition.gp.kernel, (SquaredExponential,)),
@@ -48,9 +55,9 @@ def why_not(model: StateSpaceModel) -> str | None:
     )
     for part, kinds in known:
         if type(part) not in kinds:
-            return f"the compiled trainer does not know {type(part).__name__}"
+            return f"the compiled code does not know {type(part).__name__}"
     if transition.gp.zeta.shape[-3] != transition.gp.inducing.mean.shape[-2]:
-        return "the compiled trainer does not know shared inducing inputs"
+        return "the compiled code does not know shared inducing inputs"
     return trainer_why_not()
 
 
@@ -100,9 +107,11 @@ def _name(path: str) -> str:
 def kinds(model: StateSpaceModel) -> dict[str, int]:
     """Which kinds of parts a model has, in the trainer's numbers."""
     recognition = model.recognition
+    mean = model.transition.mean
     return {
         "diagonal": int(isinstance(model.transition.gp.inducing, DiagonalInducing)),
-        "mean": _MEANS[type(model.transition.mean)],
+        "mean": _MEANS[type(mean)],
+        "neurons": mean.neuron_bias.shape[-1] if isinstance(mean, NetworkMean) else 0,
         "hidden": 0 if recognition is None else recognition.hidden_bias.shape[-1],
         "shown": 0 if recognition is None else recognition.shown,
     }

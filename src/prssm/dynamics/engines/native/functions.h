@@ -16,13 +16,14 @@ template <class S>
 class Functions {
  public:
   Functions(const Sizes& n, const Offsets& at)
-      : shape{n.dx, n.du, n.points, n.per_step != 0, n.per_step == 0, false}, m(n.dx * n.points),
+      : shape{n.dx, n.du, n.points, n.per_step != 0, n.per_step == 0, false, n.neurons}, m(n.dx * n.points),
         V(n.dx * n.points * n.points), n_(n), at_(at) {
     for (int64_t d = 0; d < n.dx; ++d) covariance.emplace_back(n.points, n.din());
     if (shape.own_mean) v.resize(n.dx * n.points * n.trajectories());
     given.zeta.resize(n.dx * n.points * n.din()), given.precision.resize(n.dx * n.din()), given.variance.resize(n.dx);
     given.white.resize(V.size()), given.weight.resize(n.dx * n.din()), given.bias.resize(n.dx);
-    given.process_var.resize(n.dx);
+    given.process_var.resize(n.dx), given.neuron_out.resize(n.dx * n.neurons);
+    given.neuron_weight.resize(n.neurons * n.din()), given.neuron_bias.resize(n.neurons);
   }
 
   // From parameters to the engine's terms; false where a covariance is not positive definite.
@@ -43,6 +44,7 @@ class Functions {
       whiten(theta, d);
     }
     if (!shape.own_mean) given.mean = m, given.spread = V;
+    read_neurons(theta);
     return true;
   }
 
@@ -92,6 +94,13 @@ class Functions {
   std::vector<Covariance> covariance;
 
  private:
+  void read_neurons(const double* theta) {
+    auto read = [theta](int64_t begin, std::vector<double>& to) { std::copy_n(theta + begin, to.size(), to.begin()); };
+    if (n_.neurons == 0) return;
+    read(at_.neuron_out, given.neuron_out), read(at_.neuron_weight, given.neuron_weight);
+    read(at_.neuron_bias, given.neuron_bias);
+  }
+
   const Sizes& n_;
   const Offsets& at_;
 };

@@ -13,6 +13,8 @@ constexpr int64_t kTile = 4;
 // Entries of a lower triangular matrix of `tiles` x `tiles` tiles, those on the diagonal stored whole.
 [[gnu::always_inline]] inline int64_t triangle(int64_t tiles) { return kTile * kTile * tiles * (tiles + 1) / 2; }
 
+[[gnu::always_inline]] inline int64_t tiles_of(int64_t rows) { return (rows + kTile - 1) / kTile; }
+
 // The parameters of one latent dimension. With c^2 = log2(e) / 2 the kernel is k = s^2 e, e = 2^-|zeta' - xu'|^2 for inputs
 // scaled by c / lengthscale.
 template <class S>
@@ -29,12 +31,22 @@ struct Dimension {
   S variance, process_var, bias;
 };
 
+// The neurons of the prior mean, O tanh(W xu + c). Matrices lie in tiles of their rows, (tiles, columns, 4).
+template <class S>
+struct Network {
+  int64_t neurons;  // 0: the mean is affine
+  const S* weight;  // W (neurons, Din)
+  const S* bias;    // c, padded to whole tiles
+  const S* out;     // O (Dx, neurons)
+};
+
 template <class S>
 struct Model {
   int64_t dx, du, points, tiles;  // `points` as given, before padding
   bool spread, own_mean;          // V is there; each trajectory has its own m
   bool shared;                    // all dimensions have the kernel, inducing inputs and W of the first
   const Dimension<S>* dimension;
+  Network<S> network;
   [[gnu::always_inline]] int64_t din() const { return dx + du; }
   [[gnu::always_inline]] int64_t padded() const { return kTile * tiles; }
   [[gnu::always_inline]] int64_t sets() const { return shared ? 1 : dx; }  // of kernel and inducing inputs

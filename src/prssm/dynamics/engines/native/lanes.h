@@ -146,9 +146,15 @@ template <> struct Exponential<double> {
                                            1.0178062445845773521e-7, 7.0725859492692236999e-9, 4.4549605981865183938e-10};
 };
 
-// 2^y for y <= 0 (or above it by rounding), correct to rounding; never smaller than the smallest normal number.
+// 2^y = whole (1 + rest), where `whole` is a power of two itself and `rest` is correct to rounding however small it is.
 template <class S>
-inline Wide<S> power_of_two(Wide<S> y) {
+struct Power {
+  Wide<S> whole, rest;
+};
+
+// For y <= 0 (or above it by rounding); never smaller than the smallest normal number.
+template <class S>
+inline Power<S> power_in_parts(Wide<S> y) {
   using E = Exponential<S>;
   const typename Register<S>::Vector smallest = all(E::kSmallest).part[0];
   for (auto& part : y.part) part = part < smallest ? smallest : part;
@@ -161,7 +167,31 @@ inline Wide<S> power_of_two(Wide<S> y) {
   for (int j = 0; j < 2; ++j) {
     power.part[j] = (typename Register<S>::Vector)((typename Register<S>::Bits)rounded.part[j] << E::kShift);
   }
-  return (q * fraction + S(1)) * power;
+  return {power, q * fraction};
+}
+
+// 2^y, correct to rounding.
+template <class S>
+inline Wide<S> power_of_two(Wide<S> y) {
+  const Power<S> power = power_in_parts(y);
+  return (power.rest + S(1)) * power.whole;
+}
+
+// tanh x, to a few units in the last place: with t = exp(-2 |x|) - 1 it is -t / (2 + t), with the sign of x. The parts of
+// the exponential keep all digits of t near zero.
+template <class S>
+inline Wide<S> hyperbolic_tangent(Wide<S> x) {
+  using Vector = typename Register<S>::Vector;
+  using Bits = typename Register<S>::Bits;
+  constexpr S kTwoLog2E = S(2.8853900817779268147);
+  const Bits sign = (Bits{} + 1) << (8 * static_cast<int>(sizeof(S)) - 1);
+  Wide<S> size;
+  for (int j = 0; j < 2; ++j) size.part[j] = (Vector)((Bits)x.part[j] & ~sign);
+  const Power<S> power = power_in_parts(size * -kTwoLog2E);
+  const Wide<S> t = power.whole * power.rest + (power.whole - S(1));
+  const Wide<S> result = (all(S(0)) - t) / (t + S(2));
+  for (int j = 0; j < 2; ++j) x.part[j] = (Vector)(((Bits)result.part[j] & ~sign) | ((Bits)x.part[j] & sign));
+  return x;
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ struct Sizes {
   int64_t diagonal;    // q(z) is diagonal, else q(v) of the whitened z has any covariance
   int64_t per_step;    // the function is drawn anew at every step, else once for each trajectory
   int64_t mean;        // 0: zero, 1: identity, 2: linear
+  int64_t neurons;     // of the prior mean, beside its linear part
   int64_t full;        // all windows, so that nothing is scaled from a mini-batch to the data set
   int64_t rows;        // of the data
   int64_t windows;     // from which a mini-batch is drawn
@@ -29,6 +30,7 @@ struct Sizes {
 // Where each array begins; -1 where the model has none.
 struct Offsets {
   int64_t log_std, log_lengthscale, zeta, z_mean, z_spread, weight, bias, log_process_std;
+  int64_t neuron_out, neuron_weight, neuron_bias;
   int64_t states, inputs, offset;  // of the emission
   int64_t hidden_weight, hidden_bias, mean_weight, log_std_weight, log_std_bias, direct, direct_bias;
   int64_t log_output_std, noise_memory;

@@ -14,20 +14,23 @@ namespace prssm {
 // copies). `spread` and a `mean` that differs between trajectories are empty.
 struct Parameters {
   std::vector<double> zeta, precision, variance, white, mean, spread, weight, bias, process_var;
+  std::vector<double> neuron_out, neuron_weight, neuron_bias;  // (Dx, H), (H, Din), (H); empty where the mean is affine
 };
 
 inline Parameters zeros_like(const Parameters& like) {
   auto zeros = [](const std::vector<double>& values) { return std::vector<double>(values.size(), 0.0); };
   return {zeros(like.zeta), zeros(like.precision), zeros(like.variance), zeros(like.white), zeros(like.mean),
-          zeros(like.spread), zeros(like.weight), zeros(like.bias), zeros(like.process_var)};
+          zeros(like.spread), zeros(like.weight), zeros(like.bias), zeros(like.process_var),
+          zeros(like.neuron_out), zeros(like.neuron_weight), zeros(like.neuron_bias)};
 }
 
 struct Shape {
   int64_t dx, du, points;
   bool spread, own_mean, shared;
+  int64_t neurons = 0;
   int64_t sets() const { return shared ? 1 : dx; }  // of kernel and inducing inputs
   int64_t din() const { return dx + du; }
-  int64_t tiles() const { return (points + kTile - 1) / kTile; }
+  int64_t tiles() const { return tiles_of(points); }
 };
 
 inline const double kScale = std::sqrt(0.5 * std::log2(std::exp(1.0)));  // exp(-r^2 / 2) = 2^-(kScale r)^2
@@ -40,17 +43,42 @@ class PackedModel {
       : shape_(shape), dimension_(static_cast<size_t>(shape.dx)) {
     const int64_t tiles = shape.tiles(), padded = kTile * tiles, din = shape.din();
     const int64_t each = 2 * din + padded * din + 2 * padded + 4 * triangle(tiles);
-    memory_.assign(static_cast<size_t>(each * shape.dx), S(0));
+    memory_.assign(static_cast<size_t>(each * shape.dx + network_size()), S(0));
     S* free = memory_.data();
     for (int64_t d = 0; d < shape.dx; ++d) free = pack(d, given, free);
+    pack_network(given, free);
   }
 
   Model<S> model() const {
     return {shape_.dx, shape_.du, shape_.points, shape_.tiles(), shape_.spread, shape_.own_mean, shape_.shared,
-            dimension_.data()};
+            dimension_.data(), network_};
   }
 
  private:
+  int64_t network_size() const {
+    const int64_t H = shape_.neurons;
+    return kTile * (tiles_of(H) * (shape_.din() + 1) + tiles_of(shape_.dx) * H);
+  }
+
+  void pack_network(const Parameters& given, S* free) {
+    const int64_t dx = shape_.dx, din = shape_.din(), H = shape_.neurons;
+    const S* weight = pack_rows(H, din, free, [&](int64_t k, int64_t i) { return given.neuron_weight[k * din + i]; });
+    const S* bias = pack_rows(H, 1, free, [&](int64_t k, int64_t) { return given.neuron_bias[k]; });
+    const S* out = pack_rows(dx, H, free, [&](int64_t d, int64_t k) { return given.neuron_out[d * H + k]; });
+    network_ = {H, weight, bias, out};
+  }
+
+  // A matrix in tiles of its rows, in the memory that is free.
+  template <class Entry>
+  static const S* pack_rows(int64_t rows, int64_t columns, S*& free, Entry entry) {
+    S* packed = free;
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t i = 0; i < columns; ++i) packed[(row / kTile * columns + i) * kTile + row % kTile] = S(entry(row, i));
+    }
+    free += kTile * tiles_of(rows) * columns;
+    return packed;
+  }
+
   S* pack(int64_t d, const Parameters& given, S* free) {
     const int64_t P = shape_.points, tiles = shape_.tiles(), padded = kTile * tiles, din = shape_.din();
     auto take = [&free](int64_t count) { S* taken = free; free += count; return taken; };
@@ -95,6 +123,7 @@ class PackedModel {
   Shape shape_;
   std::vector<S> memory_;
   std::vector<Dimension<S>> dimension_;
+  Network<S> network_{};
 };
 
 }  // namespace prssm

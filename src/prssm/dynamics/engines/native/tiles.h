@@ -40,6 +40,20 @@ template <class S>
   }
 }
 
+// out += M x for any M packed by rows.
+template <class S>
+[[gnu::noinline]] void add_times(const S* packed, const Wide<S>* x, int64_t columns, int64_t tiles, Wide<S>* out) {
+  for (int64_t tile = 0; tile < tiles; ++tile, out += kTile) {
+    Wide<S> row[kTile] = {out[0], out[1], out[2], out[3]};
+    for (int64_t q = 0; q < columns; ++q, packed += kTile) {
+#pragma GCC unroll 4
+      for (int r = 0; r < kTile; ++r) row[r] += x[q] * packed[r];
+    }
+#pragma GCC unroll 4
+    for (int r = 0; r < kTile; ++r) out[r] = row[r];
+  }
+}
+
 // sum[column][row] += rows x columns over all steps that are waiting; lanes stay apart. Columns come in pairs.
 template <class S>
 [[gnu::noinline]] void add_outer(const Wide<S>* rows, int64_t row_stride, const Wide<S>* columns, int64_t column_stride,

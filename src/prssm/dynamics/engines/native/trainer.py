@@ -18,11 +18,12 @@ from prssm.training.race import Moving
 
 _SIZES = (
     *("dx", "du", "dy", "points", "steps", "batch", "samples", "window", "hidden", "shown"),
-    *("diagonal", "per_step", "mean", "full", "rows", "windows"),
+    *("diagonal", "per_step", "mean", "neurons", "full", "rows", "windows"),
 )
 ARRAYS = (
     *("log_std", "log_lengthscale", "zeta", "z_mean", "z_spread", "weight", "bias"),
-    *("log_process_std", "states", "inputs", "offset", "hidden_weight", "hidden_bias"),
+    *("log_process_std", "neuron_out", "neuron_weight", "neuron_bias"),
+    *("states", "inputs", "offset", "hidden_weight", "hidden_bias"),
     *("mean_weight", "log_std_weight", "log_std_bias", "direct", "direct_bias"),
     *("log_output_std", "noise_memory"),
 )
