@@ -121,6 +121,11 @@ def draws_of(config, key, count, starts):
 
 CASES = {
     "default": ("default", {}),
+    "neurons, many trajectories": ("default", {"neurons": 5, "batch": 30}),
+    "neurons, no inputs": (
+        "default",
+        {"neurons": 4, "latent_dim": 4, "inputs": 0, "draws": "step"},
+    ),
     "no inputs": ("default", {"inputs": 0}),
     "one output, two inputs": ("default", {"inputs": 2, "outputs": 1}),
     "a new function at every step": ("default", {"draws": "step"}),
@@ -169,6 +174,27 @@ def test_value_and_gradient_are_those_of_the_objective(name):
             np.testing.assert_allclose(
                 gradient, slopes, rtol=1e-6, atol=1e-8 * np.abs(slopes).max()
             )
+
+
+@pytest.mark.parametrize("neurons", [0, 5])
+def test_single_precision_is_double_precision_but_for_rounding(neurons):
+    """Each array's gradient, next to its largest entry."""
+    with double_precision():
+        config, windows, models, anchor, own = case("default", neurons=neurons, batch=30)
+        rows, problem, moving = problem_of(config, windows, models, anchor, own)
+        double = draws_of(config, jax.random.key(3), 1, len(windows.starts))
+    single = trainer.Draws(
+        double.windows, double.eps.astype(np.float32), double.function.astype(np.float32)
+    )
+    (expected, slopes), (value, gradient) = (
+        trainer.value_and_gradient(problem, moving, draws, restart=1, kl_weight=1.0)
+        for draws in (double, single)
+    )
+    assert value == pytest.approx(expected, rel=1e-5)
+    assert value != expected
+    ends = [*rows.begins.values()][1:]
+    for ours, theirs in zip(np.split(gradient, ends), np.split(slopes, ends), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5 * np.abs(theirs).max())
 
 
 def test_training_takes_the_steps_of_adam_on_clipped_gradients():

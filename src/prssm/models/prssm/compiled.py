@@ -35,17 +35,10 @@ _NAMES = {
 
 
 def why_not(model: StateSpaceModel) -> str | None:
-    """What of a model (of one or many restarts) the compiled trainer does not know, in one line.
+    """What of a model (of one or many restarts) the compiled code does not know, in one line.
 
     None where it knows all.
     """
-    if isinstance(model.transition.mean, NetworkMean):
-        return "the compiled trainer does not know NetworkMean"
-    return free_run_why_not(model)
-
-
-def free_run_why_not(model: StateSpaceModel) -> str | None:
-    """What of a model the compiled free run does not know, in one line; None where it knows all."""
     transition = model.transition
     known = (
         (transition.gp.kernel, (SquaredExponential,)),

@@ -21,7 +21,7 @@ from prssm.dynamics.engines.choice import (
     native_free_run,
     rollout,
 )
-from prssm.models.prssm.compiled import Rows, free_run_why_not, kinds
+from prssm.models.prssm.compiled import Rows, kinds, why_not
 from prssm.models.prssm.elbo import Draws, StateSpaceModel
 from prssm.prediction.paired_draws import paired_normal
 
@@ -47,7 +47,7 @@ class FreeRuns:
         self.draws = draws
         self.engine = engine
         forced = engine.partition("-")[0] in ("adjoint", "scan", "cuda")
-        self.compiled = not forced and free_run_why_not(self.models) is None
+        self.compiled = not forced and why_not(self.models) is None
         self.rows = Rows.of(self.models) if self.compiled else None
 
     def member(

@@ -2,6 +2,7 @@
 // of. e, a and c are computed again from the saved states. docs/adjoint.md derives every formula.
 #pragma once
 
+#include "neurons.h"
 #include "step.h"
 
 namespace {
@@ -15,7 +16,8 @@ class Backward {
 
  public:
   Backward(const Model<S>& model, const Run<S>& run, int64_t block, Arena& arena)
-      : model_(model), run_(run), step_(model, run, block, arena), at_(sums_of(model)), slots_(slots_of(model)) {
+      : model_(model), run_(run), step_(model, run, block, arena), at_(sums_of(model)), slots_(slots_of(model)),
+        neurons_(model, slots_, arena) {
     const int64_t dx = model.dx, padded = model.padded(), sets = model.sets();
     arena.take(lanes_, dx * at_.in_lanes), arena.take(slope_, dx * padded);
     arena.take(g_a_, padded), arena.take(g_a_more_, padded);
@@ -35,11 +37,13 @@ class Backward {
       step_back(t, waiting++);
       if (waiting == slots_ || t == 0) {
         for (int64_t d = 0; d < model_.dx; ++d) add_products(d, waiting);
+        if (neurons_.any()) neurons_.add_products(slot_xu_, waiting);
         waiting = 0;
       }
     }
     for (int64_t d = 0; d < model_.dx; ++d) store(step_.at(run_.g_x1, 0, d), step_.count, g_[d]);
     for (int64_t d = 0; d < model_.dx; ++d) finish(d, sums + d * at_.size);
+    if (neurons_.any()) neurons_.finish(sums + model_.dx * at_.size);
   }
 
  private:
@@ -51,6 +55,7 @@ class Backward {
   void clear() {
     memset(lanes_, 0, static_cast<size_t>(model_.dx * at_.in_lanes) * sizeof(Vector));
     memset(slope_, 0, static_cast<size_t>(model_.dx * model_.padded()) * sizeof(Wide<S>));
+    if (neurons_.any()) neurons_.clear();
     const int64_t columns = moment_columns(model_.din());
     for (int64_t slot = 0; slot < slots_; ++slot) {
       for (int64_t i = model_.din(); i < columns; ++i) slot_xu_[slot * columns + i] = all(i == model_.din() ? S(1) : S(0));
@@ -67,6 +72,7 @@ class Backward {
     }
     Wide<S>* columns = slot_xu_ + slot * moment_columns(model_.din());
     for (int64_t i = 0; i < model_.din(); ++i) columns[i] = step_.xu[i], g_xu_[i] = all(S(0));
+    if (neurons_.any()) neurons_.step_back(step_.xu, g_, slot, g_xu_);
     for (int64_t d = 0; d < model_.dx; ++d) pull_back(d, t, slot);
     for (int64_t d = 0; d < model_.dx; ++d) g_[d] = g_xu_[d] + load_or_zero(step_.at(run_.g_states, t, d), step_.count);
     if (run_.g_u == nullptr) return;
@@ -221,6 +227,7 @@ class Backward {
   Step<S> step_;
   const Sums at_;
   const int64_t slots_;
+  NeuronsBack<S> neurons_;
   Vector* lanes_;  // the sums of this block, lanes apart
   Wide<S>*slope_, *g_a_, *g_a_more_, *g_, *g_xu_, *pull_, *slot_a_, *slot_w_, *slot_g_, *slot_unsaid_, *slot_floored_,
       *slot_xu_, *weighted_;

@@ -1,4 +1,4 @@
-// The gradients of one latent dimension's parameters from the sums that the backward pass has collected (docs/adjoint.md).
+// The gradients of the parameters from the sums that the backward pass has collected (docs/adjoint.md).
 #pragma once
 
 #include <vector>
@@ -7,6 +7,7 @@
 
 namespace prssm {
 
+// Those of one latent dimension.
 class DimensionGradient {
  public:
   DimensionGradient(const Shape& shape, const Sums& at, const Parameters& given, const double* sums, int64_t d)
@@ -122,5 +123,18 @@ class DimensionGradient {
   const double* sums_;
   const int64_t d_, P_;
 };
+
+// Those of the neurons.
+inline void write_neurons(const Shape& shape, const NeuronSums& at, const double* sums, Parameters& g) {
+  const int64_t dx = shape.dx, din = shape.din(), H = shape.neurons;
+  for (int64_t k = 0; k < H; ++k) {
+    auto sum = [&](int64_t begin, int64_t columns, int64_t i) {
+      return sums[begin + (k / kTile * columns + i) * kTile + k % kTile];
+    };
+    for (int64_t d = 0; d < dx; ++d) g.neuron_out[d * H + k] = sum(at.out, pairs(dx), d);
+    for (int64_t i = 0; i < din; ++i) g.neuron_weight[k * din + i] = sum(at.weight, moment_columns(din), i);
+    g.neuron_bias[k] = sum(at.weight, moment_columns(din), din);
+  }
+}
 
 }  // namespace prssm

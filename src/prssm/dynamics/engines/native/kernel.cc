@@ -1,7 +1,6 @@
 // One block of trajectories through all steps, forward and backward, for the squared-exponential kernel.
 // Compiled once for each kind of processor: PRSSM_VARIANT names the copy.
 #include "backward.h"
-#include "neurons.h"
 
 namespace {
 
@@ -9,7 +8,7 @@ template <class S>
 void forward(const Model<S>& model, const Run<S>& run, int64_t block, void* scratch) {
   Arena arena(scratch);
   Step<S> step(model, run, block, arena);
-  Neurons<S> neurons(model, arena);
+  Neurons<S> neurons(model, 1, arena);
   for (int64_t i = 0; i < model.dx; ++i) step.x[i] = load(step.at(run.x1, 0, i), step.count);
   for (int64_t t = 0; t < run.steps; ++t) {
     for (int64_t i = 0; i < model.dx; ++i) store(step.at(run.states, t, i), step.count, step.x[i]);
@@ -17,7 +16,7 @@ void forward(const Model<S>& model, const Run<S>& run, int64_t block, void* scra
     step.read(t);
     step.prefetch(run.eps, t + 1, model.dx), step.prefetch(run.u, t + 1, model.du);
     const Wide<S>* added = nullptr;
-    if (neurons.any()) neurons.look(step.xu), added = neurons.add();
+    if (neurons.any()) neurons.look(step.xu, 0), added = neurons.add(0);
     for (int64_t d = 0; d < model.dx; ++d) {
       if (model.set_of(d) == d) step.look(d);
       const auto f = step.predict(d);
@@ -40,7 +39,6 @@ int64_t scratch_bytes(const Model<S>& model) {
   Arena counting(nullptr);
   const Run<S> nothing{};
   Backward<S>(model, nothing, 0, counting);
-  Neurons<S>(model, counting);
   return counting.used();
 }
 

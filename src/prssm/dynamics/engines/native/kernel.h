@@ -38,6 +38,8 @@ struct Network {
   const S* weight;  // W (neurons, Din)
   const S* bias;    // c, padded to whole tiles
   const S* out;     // O (Dx, neurons)
+  const S* weight_back;  // W' and O', for the way back
+  const S* out_back;
 };
 
 template <class S>
@@ -77,7 +79,8 @@ struct Sums {
   int64_t size;
 };
 
-[[gnu::always_inline]] inline int64_t moment_columns(int64_t din) { return (din + 2) / 2 * 2; }  // xu and 1, padded to pairs
+[[gnu::always_inline]] inline int64_t pairs(int64_t columns) { return (columns + 1) / 2 * 2; }
+[[gnu::always_inline]] inline int64_t moment_columns(int64_t din) { return pairs(din + 1); }  // xu and 1
 
 template <class S>
 [[gnu::always_inline]] inline Sums sums_of(const Model<S>& model) {
@@ -96,8 +99,31 @@ template <class S>
   return at;
 }
 
+// The sums of the neurons, which all dimensions share: they follow those of the dimensions.
+struct NeuronSums {
+  int64_t out;     // (tiles, columns, 4) sum of h_k g
+  int64_t weight;  // (tiles, columns, 4) sum of dL/d(W xu + c)_k [xu; 1]
+  int64_t size;
+};
+
+template <class S>
+[[gnu::always_inline]] inline NeuronSums neuron_sums_of(const Model<S>& model) {
+  const int64_t padded = kTile * tiles_of(model.network.neurons);
+  NeuronSums at{};
+  at.weight = at.out + padded * pairs(model.dx);
+  at.size = at.weight + padded * moment_columns(model.din());
+  return at;
+}
+
+// How many sums a model has.
+template <class S>
+[[gnu::always_inline]] inline int64_t all_sums(const Model<S>& model) {
+  return model.dx * sums_of(model).size + neuron_sums_of(model).size;
+}
+
 // One copy of the kernel, compiled for one kind of processor. Block b holds trajectories b * lanes and the following.
-// `scratch` is aligned to 64 bytes; the backward pass adds to `sums` (Dx, Sums::size).
+// `scratch` is aligned to 64 bytes; the backward pass adds to `sums` (Dx, Sums::size) and the
+// neurons' behind them.
 template <class S>
 struct Kernel {
   int64_t lanes;

@@ -124,7 +124,7 @@ class Objective {
   // The backward pass: sums of all blocks, added in their order whatever the number of threads.
   Parameters pull_rollout(const Model<S>& model, const Run<S>& run) {
     const Sums at = sums_of(model);
-    const int64_t size = n_.dx * at.size;
+    const int64_t size = all_sums(model);
     sums_.assign(static_cast<size_t>(size * blocks_), 0.0);
     in_blocks([&](int64_t block, void* scratch) { kernel_.backward(model, run, block, scratch, &sums_[block * size]); });
     for (int64_t block = 1; block < blocks_; ++block) {
@@ -132,6 +132,7 @@ class Objective {
     }
     Parameters slopes = zeros_like(functions_.given);
     for (int64_t d = 0; d < n_.dx; ++d) DimensionGradient(shape_, at, functions_.given, &sums_[d * at.size], d).write(slopes);
+    write_neurons(shape_, neuron_sums_of(model), &sums_[n_.dx * at.size], slopes);
     return slopes;
   }
 
@@ -196,6 +197,11 @@ class Objective {
   // From the engine's terms to the parameters; W goes back through its covariance.
   void write(const double* theta, Parameters& slopes, double* g) {
     const int64_t P = n_.points, din = n_.din();
+    auto add = [g](const std::vector<double>& from, int64_t begin) {
+      for (size_t i = 0; i < from.size(); ++i) g[begin + static_cast<int64_t>(i)] += from[i];
+    };
+    add(slopes.neuron_out, at_.neuron_out), add(slopes.neuron_weight, at_.neuron_weight);
+    add(slopes.neuron_bias, at_.neuron_bias);
     for (int64_t d = 0; d < n_.dx; ++d) {
       functions_.covariance[d].pull_back(&slopes.white[d * P * P], theta + at_.zeta + d * P * din, &functions_.given.precision[d * din],
                                functions_.given.variance[d], &slopes.zeta[d * P * din], &slopes.precision[d * din],
@@ -239,6 +245,8 @@ class Objective {
     };
     const int64_t dx = n_.dx, hidden = n_.hidden, size = n_.sample_size();
     pull(at_.weight, dx * n_.din()), pull(at_.bias, dx);
+    pull(at_.neuron_out, dx * n_.neurons), pull(at_.neuron_weight, n_.neurons * n_.din());
+    pull(at_.neuron_bias, n_.neurons);
     pull(at_.states, n_.dy * dx), pull(at_.inputs, n_.dy * n_.du), pull(at_.offset, n_.dy);
     pull(at_.hidden_weight, hidden * size), pull(at_.hidden_bias, hidden), pull(at_.mean_weight, dx * hidden);
     pull(at_.log_std_weight, dx * hidden), pull(at_.log_std_bias, dx), pull(at_.direct, dx * size);

@@ -57,15 +57,19 @@ class PackedModel {
  private:
   int64_t network_size() const {
     const int64_t H = shape_.neurons;
-    return kTile * (tiles_of(H) * (shape_.din() + 1) + tiles_of(shape_.dx) * H);
+    return kTile * (tiles_of(H) * (shape_.din() + 1 + shape_.dx) + (tiles_of(shape_.dx) + tiles_of(shape_.din())) * H);
   }
 
   void pack_network(const Parameters& given, S* free) {
     const int64_t dx = shape_.dx, din = shape_.din(), H = shape_.neurons;
-    const S* weight = pack_rows(H, din, free, [&](int64_t k, int64_t i) { return given.neuron_weight[k * din + i]; });
-    const S* bias = pack_rows(H, 1, free, [&](int64_t k, int64_t) { return given.neuron_bias[k]; });
-    const S* out = pack_rows(dx, H, free, [&](int64_t d, int64_t k) { return given.neuron_out[d * H + k]; });
-    network_ = {H, weight, bias, out};
+    auto weight = [&](int64_t k, int64_t i) { return given.neuron_weight[k * din + i]; };
+    auto out = [&](int64_t d, int64_t k) { return given.neuron_out[d * H + k]; };
+    network_.neurons = H;
+    network_.weight = pack_rows(H, din, free, weight);
+    network_.bias = pack_rows(H, 1, free, [&](int64_t k, int64_t) { return given.neuron_bias[k]; });
+    network_.out = pack_rows(dx, H, free, out);
+    network_.weight_back = pack_rows(din, H, free, [&](int64_t i, int64_t k) { return weight(k, i); });
+    network_.out_back = pack_rows(H, dx, free, [&](int64_t k, int64_t d) { return out(d, k); });
   }
 
   // A matrix in tiles of its rows, in the memory that is free.
