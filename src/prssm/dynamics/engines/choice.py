@@ -32,6 +32,7 @@ Offsets = trainer.Offsets
 RecognitionNetwork = Network
 native_free_run = free_run
 compiled_network = network  # see `networks.equations`
+worker_threads = native_library.threads
 
 WINDOWS_AT_ONCE = 256  # of the compiled recognition network, at most
 

@@ -280,4 +280,5 @@ DEFAULT = PRSSMConfig(
     members=4,
     engine="auto-single",
     grow=True,
+    neurons=None,
 )

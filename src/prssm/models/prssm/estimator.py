@@ -26,13 +26,13 @@ from prssm.models.prssm.filtering.noises import trained_noises
 from prssm.models.prssm.filtering.short_start import Firsts, short_start
 from prssm.models.prssm.filtering.space import space_of
 from prssm.models.prssm.fitting.contest import Contender, Contest
+from prssm.models.prssm.fitting.final_choice import best_of_all
 from prssm.models.prssm.fitting.fit import Fitting
-from prssm.models.prssm.fitting.growth import Growth
 from prssm.models.prssm.fitting.held_out import folds_of
 from prssm.models.prssm.fitting.prepare import cut_for, prepared, starts_for, window_of
 from prssm.models.prssm.fitting.streaming import StreamWindows, check_options
 from prssm.models.prssm.functions import jax_model
-from prssm.models.prssm.levels import AUTO, levels_of
+from prssm.models.prssm.levels import AUTO, NETWORK, levels_of
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import Choice, choose
 from prssm.models.prssm.starts.start import Starts, blank_model
@@ -105,7 +105,7 @@ class PRSSM(Estimator):
         contest = Contest(
             self.config, records, session, fingerprint=key, tell=lambda now: self._won(now, session)
         )
-        Growth(contest, contest.run(first)).run()
+        best_of_all(contest, first, with_networks=self.config.neurons is None)
         contest.finish()
 
     def _fit(self, records: list[Record], session: Session) -> None:
@@ -311,8 +311,7 @@ class PRSSM(Estimator):
             ),
             (
                 "Size",
-                f"{self.config_.latent_dim} states, {self.config_.inducing} inducing points, "
-                f"sub-trajectories of {self.config_.horizon} steps",
+                self._size(),
             ),
             ("Mixture", f"{len(self.mixture_.models.log_output_std)} member(s)"),
             (
@@ -326,6 +325,15 @@ class PRSSM(Estimator):
         if self.worse_than_linear_:
             found.append(("Linear", _WORSE_THAN_LINEAR.format(level=self.worse_than_linear_)))
         return found if self.steady_ else [*found, ("Warning", _RUNS_AWAY)]
+
+    def _size(self) -> str:
+        config = self.config_
+        if self.level_ == NETWORK.name:
+            return f"{config.latent_dim} states, {config.neurons} neurons, trained on whole records"
+        return (
+            f"{config.latent_dim} states, {config.inducing} inducing points, "
+            f"sub-trajectories of {config.horizon} steps"
+        )
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         leaves = jax.tree_util.tree_leaves_with_path(self.mixture_.models)

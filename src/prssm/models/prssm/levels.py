@@ -104,6 +104,20 @@ class Correlated(Free):
     memory_weight = 1.0
 
 
+class Network(Level):
+    """A small recurrent network that was trained on its free runs: no GP, nothing to train.
+
+    It takes no part in the race; see `fitting.network_contender`.
+    """
+
+    name = "network"
+    trained = False
+
+    def start(self, starts: Starts, restart: int, rng: np.random.Generator) -> StateSpaceModel:
+        return starts.network_model(restart, rng)
+
+
+NETWORK = Network()
 # From the simplest to the most complex.
 LEVELS: dict[str, Level] = {
     level.name: level for level in (Linear(), Held(), HeldCorrelated(), Free(), Correlated())

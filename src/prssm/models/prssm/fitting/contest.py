@@ -72,7 +72,7 @@ class Contender:
     def judges(self) -> list[Fold]:
         """The folds that judge a change: three of them, or of long data the one in the middle."""
         folds = self.folds
-        if self.steps >= _MANY:
+        if is_long(self):
             return folds[len(folds) // 2 :][:1]
         return folds[:: max(1, len(folds) // 3)][:3]
 
@@ -140,6 +140,7 @@ class Contest:
         self.fingerprint = fingerprint
         self.tell = tell
         self._beside: list[Path | None] = []
+        self.quiet = False  # whether what is better is not told yet
 
     def run(self, first: Contender) -> Contender:
         """The best of all; `first` where nothing is better."""
@@ -225,13 +226,28 @@ class Contest:
             return now
         known = now.choice.held_out | other.choice.held_out
         other = replace(other, choice=other.choice._replace(held_out=known))
-        self.tell(other)
+        if not self.quiet:
+            self.tell(other)
         return other
+
+    def gain(self, now: Contender, other: Contender) -> float:
+        """The share of its held-out error that the other one saves."""
+        if now.stride == other.stride:
+            folds = [fold for fold in now.folds if fold in other.folds]
+            before = now.held_out(folds).typical
+            return 1.0 - other.held_out(folds).typical / before
+        before = now.held_out_at_all_rows(self.records).typical
+        return 1.0 - other.held_out_at_all_rows(self.records).typical / before
+
+
+def is_long(now: Contender) -> bool:
+    """Whether one held-out stretch says enough."""
+    return now.steps >= _MANY
 
 
 def least_gain(now: Contender) -> float:
     """Share of the held-out error that a change must save."""
-    return _GAIN_OF_MANY if now.steps >= _MANY else _GAIN
+    return _GAIN_OF_MANY if is_long(now) else _GAIN
 
 
 def phase_checkpoint(checkpoint: Path | None, name: str) -> Path | None:

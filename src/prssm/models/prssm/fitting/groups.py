@@ -41,7 +41,8 @@ def groups_of(levels: Sequence[Level], folds: Sequence[Fold], config: PRSSMConfi
 
 def starts_of(of_all: Starts, groups: Sequence[Group]) -> StateSpaceModel:
     """The restarts of all groups, stacked. Those of a fold start from what they are shown."""
-    folds = {id(group.fold): group.fold for group in groups if group.fold}
-    known = {key: Starts(of_all.config, fold.shown_records, of_all) for key, fold in folds.items()}
-    parts = [known.get(id(group.fold), of_all).create(group.level, group.count) for group in groups]
+    parts = [
+        (of_all.on(group.fold) if group.fold else of_all).create(group.level, group.count)
+        for group in groups
+    ]
     return jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)

@@ -5,7 +5,7 @@ The paper's random walk, or a linear model of the data around which the GP learn
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -20,6 +20,9 @@ from prssm.models.prssm.emission import build_emission
 from prssm.models.prssm.levels import Level
 from prssm.models.prssm.recognition import Recognition
 from prssm.models.prssm.starts.linear_start import Limits, LinearStart, spread_out
+
+if TYPE_CHECKING:
+    from prssm.models.prssm.fitting.held_out import Fold
 
 MOST_STATES = 20  # that the data may ask for, as many as a linear model may have
 _NO_SIGNAL = 1e-4  # signal deviation of a GP that plays no part
@@ -43,6 +46,7 @@ class Starts:
         self.records = spread_out(records)
         self.of_all = of_all
         self.sizes = records[0].input_dim, records[0].output_dim
+        self._parts: dict[int, tuple[Any, Starts]] = {}
 
     @cached_property
     def limits(self) -> tuple[Limits, ...]:
@@ -63,6 +67,13 @@ class Starts:
         found = Starts(config.replace(latent_dim=states), self.records)
         found.limits = tuple(one for one in limits if one.order <= states)
         return found
+
+    def on(self, fold: "Fold") -> "Starts":
+        """Restarts on what a fold shows, made once."""
+        if id(fold) not in self._parts:
+            made = Starts(self.config, fold.shown_records, self)
+            self._parts[id(fold)] = (fold, made)
+        return self._parts[id(fold)][1]
 
     def with_config(self, config: ResolvedConfig) -> "Starts":
         """The same linear models with other options, such as more states."""
@@ -100,6 +111,10 @@ class Starts:
         if not with_gp:
             config = config.replace(signal_std=_NO_SIGNAL, z_mean_std=0.0)
         return linear_model(config, self.linear[restart % len(self.linear)], rng)
+
+    def network_model(self, restart: int, rng: np.random.Generator) -> StateSpaceModel:
+        """A network that was trained before; see `fitting.network_contender`."""
+        raise NotImplementedError
 
     def random_walk(self, rng: np.random.Generator) -> StateSpaceModel:
         """A state that stays where it is, with a GP that is to learn the rest."""
@@ -156,7 +171,7 @@ def linear_model(
         [linear.places(config.inducing, config.zeta_range, rng) for _ in range(_sets(config))]
     )
     gp = SparseGP(_kernels(config, din), zeta, _inducing(config, rng))
-    transition = Transition(gp, _mean(config, linear), np.full(dx, np.log(config.process_std)))
+    transition = Transition(gp, _mean(config, linear, rng), np.full(dx, np.log(config.process_std)))
     recognition = None
     if config.scheme == "stochastic":
         recognition = Recognition.around(
@@ -176,7 +191,19 @@ def linear_model(
     )
 
 
-def _mean(config: ResolvedConfig, linear: LinearStart) -> Mean:
+def gp_without_signal(
+    config: ResolvedConfig, mean: Mean, inputs: int, *, rng: np.random.Generator
+) -> Transition:
+    """A transition that is its prior mean: the GP plays no part."""
+    quiet = config.replace(signal_std=_NO_SIGNAL, z_mean_std=0.0)
+    dx = config.latent_dim
+    shape = (_sets(config), config.inducing, dx + inputs)
+    zeta = rng.uniform(-config.zeta_range, config.zeta_range, shape)
+    gp = SparseGP(_kernels(quiet, dx + inputs), zeta, _inducing(quiet, rng))
+    return Transition(gp, mean, np.full(dx, np.log(config.process_std)))
+
+
+def _mean(config: ResolvedConfig, linear: LinearStart, rng: np.random.Generator) -> Mean:
     """The linear model, with neurons that add nothing yet where the options ask for some."""
     if not config.neurons:
         return LinearMean(linear.weight, linear.bias)
@@ -185,8 +212,8 @@ def _mean(config: ResolvedConfig, linear: LinearStart) -> Mean:
         linear.weight,
         linear.bias,
         neuron_out=np.zeros((dx, config.neurons)),
-        neuron_weight=np.zeros((config.neurons, din)),
-        neuron_bias=np.zeros(config.neurons),
+        neuron_weight=rng.normal(size=(config.neurons, din)) / np.sqrt(din),
+        neuron_bias=rng.uniform(-1.0, 1.0, config.neurons),
     )
 
 

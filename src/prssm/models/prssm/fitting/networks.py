@@ -1,0 +1,299 @@
+"""How large a network the data support, and networks of that size: `NetworkRace`.
+
+A small one is trained first, on what some folds show. Then more states and more neurons are tried
+in turn, from what was learnt, as long as errors on held-out stretches fall. Networks of the size
+that did best are trained on all data and on what every fold shows.
+
+All training is a table of jobs whose results say which jobs are next. So the table is all that a
+checkpoint holds.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from threading import Event
+from typing import NamedTuple
+
+import numpy as np
+
+from prssm.data.record import Record
+from prssm.dynamics.engines.choice import worker_threads
+from prssm.dynamics.networks.equations import free_run
+from prssm.dynamics.networks.system import NetworkSystem, Shape
+from prssm.linear.system import LinearSystem
+from prssm.models.prssm.fitting.held_out import Fold
+from prssm.models.prssm.starts.linear_start import spread_out
+from prssm.models.prssm.starts.network_start import (
+    Size,
+    TrainedNetwork,
+    begun,
+    improved,
+    larger,
+    on_records,
+)
+from prssm.models.prssm.starts.start import MOST_STATES
+from prssm.models.prssm.trained import HeldOut
+from prssm.training.loop import State, run_to_end
+from prssm.training.session import Session
+
+EVERYTHING = -1  # the number of the fold that hides nothing
+_FIRST_NEURONS = 4
+_MOST_NEURONS = 32
+_MORE_STATES = 2
+_MOST_STEPS = 6  # of growth
+_ROWS_EACH = 4  # measured values for each parameter, at least
+# Share of the held-out error that a larger size must save.
+_GAIN = 0.03
+# A network that errs so many times as much as what there is will not catch up.
+_HOPELESS = 3.0
+# Rows on which sizes are compared, and on which networks are trained at last.
+_FEW_ROWS = 8000
+_MANY_ROWS = 120_000
+_PIECE = 2000
+# Steps of training on these.
+_STEPS = 80
+_LAST_STEPS = 40
+# Networks of a fold, and on all data.
+FOLD_SEEDS = 2
+SEEDS = 4
+_HIDDEN = 16  # neurons of a recognition model while sizes are compared
+_STRETCH = 3000  # rows of a held-out stretch, at most
+_GUESS = 60  # jobs in all, for who watches
+
+Path = tuple[Size, ...]  # the sizes that a network has had, the present one last
+
+
+class Job(NamedTuple):
+    """One network: what it is shown, where it starts, its sizes so far; at last on all rows."""
+
+    fold: int
+    seed: int
+    path: Path
+    last: bool = False
+
+    @property
+    def parent(self) -> "Job | None":
+        """The network that it goes on from."""
+        if self.last:
+            return self._replace(last=False)
+        return self._replace(path=self.path[:-1]) if len(self.path) > 1 else None
+
+
+class Part(NamedTuple):
+    """What networks are shown, a linear model of it, and the stretches that are held out."""
+
+    records: Sequence[Record]
+    linear: LinearSystem
+    held_out: Sequence[Record]
+
+
+@dataclass(eq=False)
+class NetworkRace:
+    """`run` trains networks; `path` is then what held-out errors chose, `network` gives each.
+
+    `parts` are what each fold shows, and last what all data are. `judges` are the numbers of the
+    folds that compare sizes. `target` is the held-out error of what there is: networks that do not
+    come near it are given up, and `path` is None.
+    """
+
+    parts: dict[int, Part]
+    judges: Sequence[int]
+    window: int
+    seed: int
+    target: float
+    path: Path | None = None
+    _done: dict[Job, np.ndarray] = field(default_factory=dict)
+    _errors: dict[tuple[Path, bool], float] = field(default_factory=dict)
+
+    def run(self, session: Session, fingerprint: str) -> None:
+        state: State = {"iteration": np.asarray(0), "numbers": np.zeros(0)}
+        run_to_end(
+            state,
+            self._advance(session),
+            finished=lambda state: not self._next(state),
+            figures=lambda state: self._figures(),
+            total=_GUESS,
+            session=session,
+            fingerprint=fingerprint,
+            label=session.label,
+        )
+
+    def network(self, fold: int, seed: int) -> TrainedNetwork:
+        """A network of the size that was chosen, as it was trained at last."""
+        assert self.path is not None
+        return self._network(Job(fold, seed, self.path, last=True))
+
+    def error(self, path: Path, last: bool) -> float:
+        """Typical held-out error of networks of a size over the judging folds."""
+        known = self._errors.get((path, last))
+        if known is None:
+            errors: list[np.ndarray] = []
+            for fold in self.judges:
+                jobs = [Job(fold, seed, path, last) for seed in range(FOLD_SEEDS)]
+                each = [self._held_out(job) for job in jobs]
+                errors += [np.mean(runs, axis=0) for runs in zip(*each, strict=True)]
+            known = HeldOut(errors, errors).typical
+            self._errors[path, last] = known
+        return known
+
+    def _advance(self, session: Session) -> Callable[[State], State]:
+        def advance(state: State) -> State:
+            jobs = self._next(state)[: worker_threads()]
+            stop = Event()
+
+            def go_on() -> bool:
+                left = session.seconds_left()
+                return not stop.is_set() and (left is None or left > 0.0)
+
+            with ThreadPoolExecutor(worker_threads()) as pool:
+                futures = [pool.submit(self._train, job, go_on) for job in jobs]
+                try:
+                    rows = [future.result() for future in futures]
+                finally:
+                    stop.set()
+            packed = [self._packed(job, row) for job, row in zip(jobs, rows, strict=True)]
+            return {
+                "iteration": state["iteration"] + len(jobs),
+                "numbers": np.concatenate([state["numbers"], *packed]),
+            }
+
+        return advance
+
+    def _figures(self) -> dict[str, float]:
+        best = min(self._errors.values(), default=np.inf)
+        figures = {"held-out error": best, "without": self.target}
+        return {name: value for name, value in figures.items() if np.isfinite(value)}
+
+    def _next(self, state: State) -> list[Job]:
+        """The jobs whose turn it is; none at the end."""
+        self._unpack(state["numbers"])
+        for jobs in self._rounds():
+            missing = [job for job in jobs if job not in self._done]
+            ready = [job for job in missing if job.parent is None or job.parent in self._done]
+            if ready:
+                return ready
+        return []
+
+    def _rounds(self) -> Iterator[list[Job]]:
+        """Round after round of jobs; what comes after a round is known when its jobs are done."""
+        path: Path = (Size(self.parts[EVERYTHING].linear.order, _FIRST_NEURONS),)
+        yield self._judging(path)
+        if not self.error(path, False) < _HOPELESS * self.target:
+            self.path = None
+            return
+        for _ in range(_MOST_STEPS):
+            others = [(*path, size) for size in self._larger(path[-1])]
+            yield [job for other in others for job in self._judging(other)]
+            best = min(others, key=lambda other: self.error(other, False), default=path)
+            if not self.error(best, False) < (1.0 - _GAIN) * self.error(path, False):
+                break
+            path = best
+        judging = [Job(fold, seed, path, True) for fold in self.judges for seed in range(FOLD_SEEDS)]
+        yield judging
+        if not self.error(path, True) < self.target:
+            self.path = None
+            return
+        self.path = path
+        every = [
+            Job(fold, seed, path, last=False)
+            for fold in self.parts
+            for seed in range(SEEDS if fold == EVERYTHING else FOLD_SEEDS)
+        ]
+        for length in range(1, len(path) + 1):
+            yield [job._replace(path=path[:length]) for job in every]
+        yield [job._replace(last=True) for job in every]
+
+    def _judging(self, path: Path) -> list[Job]:
+        return [Job(fold, seed, path) for fold in self.judges for seed in range(FOLD_SEEDS)]
+
+    def _larger(self, size: Size) -> list[Size]:
+        """What is tried after a size: more neurons, more states; nothing the data cannot carry."""
+        linear = self.parts[EVERYTHING].linear
+        values = sum(int((~np.isnan(one.y)).sum()) for one in self.parts[EVERYTHING].records)
+        sizes = (
+            Size(size.states, 2 * size.neurons),
+            Size(size.states + _MORE_STATES, size.neurons),
+        )
+        return [
+            one
+            for one in sizes
+            if one.states <= MOST_STATES
+            and one.neurons <= _MOST_NEURONS
+            and _shape(linear, one).size * _ROWS_EACH <= values
+        ]
+
+    def _train(self, job: Job, go_on: Callable[[], bool]) -> np.ndarray:
+        """The numbers of a network after training: its parameters, first states and error."""
+        part = self.parts[job.fold]
+        parent = job.parent
+        seed = [self.seed, job.seed]
+        few = spread_out(part.records, _FEW_ROWS, _PIECE)
+        if parent is None:
+            start = begun(part.linear, few, job.path[-1], seed=seed)
+        elif job.last:
+            start = self._network(parent)
+            many = spread_out(part.records, _MANY_ROWS, _PIECE)
+            if sum(map(len, many)) == sum(map(len, few)):
+                return self._done[parent]
+            start = on_records(start, many, self.window, seed=seed)
+        else:
+            start = larger(self._network(parent), job.path[-1], seed=seed)
+        found = improved(start, _LAST_STEPS if job.last else _STEPS, go_on)
+        return np.concatenate([found.system.row(), found.firsts.ravel(), [found.rmse]])
+
+    def _network(self, job: Job) -> TrainedNetwork:
+        part = self.parts[job.fold]
+        row = self._done[job]
+        rows = _MANY_ROWS if job.last else _FEW_ROWS
+        records = spread_out(part.records, rows, _PIECE)
+        shape = _shape(part.linear, job.path[-1])
+        firsts = row[shape.shared : -1].reshape(len(records), shape.states)
+        return TrainedNetwork(NetworkSystem.of_row(row, shape), records, firsts, float(row[-1]))
+
+    def _held_out(self, job: Job) -> list[np.ndarray]:
+        """Errors (rows, Dy) of a network's free runs over what its fold holds out."""
+        network = self._network(job)
+        recognition = network.recognition(self.window, _HIDDEN, [self.seed])
+        found: list[np.ndarray] = []
+        for record in self.parts[job.fold].held_out:
+            part = record[:_STRETCH]
+            y = part.outputs_filled()[: self.window]
+            first = np.asarray(recognition(y, part.u[: self.window], xp=np)[0])
+            row = np.append(network.system.row(), first)
+            run = free_run(row, network.system.shape, part.u)
+            found.append(part.y - (np.full_like(part.y, np.inf) if run is None else run[1]))
+        return found
+
+    def _packed(self, job: Job, row: np.ndarray) -> np.ndarray:
+        """A job and its result as numbers in a row."""
+        sizes = np.array(job.path, dtype=float).ravel()
+        head = [job.fold, job.seed, job.last, len(job.path)]
+        return np.concatenate([head, sizes, [len(row)], row])
+
+    def _unpack(self, numbers: np.ndarray) -> None:
+        at = 0
+        while at < len(numbers):
+            fold, seed, last, length = (int(value) for value in numbers[at : at + 4])
+            sizes = numbers[at + 4 : at + 4 + 2 * length].astype(int).reshape(length, 2)
+            begin = at + 5 + 2 * length
+            end = begin + int(numbers[begin - 1])
+            path = tuple(Size(int(states), int(neurons)) for states, neurons in sizes)
+            self._done[Job(fold, seed, path, bool(last))] = numbers[begin:end]
+            at = end
+
+
+def _shape(linear: LinearSystem, size: Size) -> Shape:
+    outputs, inputs = linear.D.shape
+    return Shape(size.states, inputs, outputs, size.neurons)
+
+
+def parts_of(
+    folds: Sequence[Fold], everything: tuple[Sequence[Record], LinearSystem],
+    linear: Sequence[LinearSystem],
+) -> dict[int, Part]:
+    """What networks are shown, by the number of the fold."""
+    found = {
+        number: Part(fold.shown_records, system, fold.held_out_records)
+        for number, (fold, system) in enumerate(zip(folds, linear, strict=True))
+    }
+    return found | {EVERYTHING: Part(*everything, held_out=())}

@@ -1,0 +1,136 @@
+"""Networks that were trained on their free runs, and PR-SSMs whose prior mean they are."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from prssm.data.record import Record
+from prssm.dynamics.networks.equations import free_run
+from prssm.dynamics.networks.search import Search
+from prssm.dynamics.networks.system import NetworkSystem, Shape
+from prssm.dynamics.transition import NetworkMean
+from prssm.linear.system import LinearSystem
+from prssm.models.prssm.config import ResolvedConfig
+from prssm.models.prssm.elbo import StateSpaceModel
+from prssm.models.prssm.emission import LinearEmission
+from prssm.models.prssm.recognition import Recognition
+from prssm.models.prssm.starts.recognised import recognition_from
+from prssm.models.prssm.starts.start import gp_without_signal
+
+# Of the prior around the start; see `networks.search`. Errors are correlated over tens of rows.
+_PRIOR_WEIGHT = 30.0
+_POLES = (0.3, 0.95)  # of states that a network has beside those of a linear model
+_PROCESS_STD = 1e-4  # a network's errors are its sensors'
+_LEAST_STD = 1e-5  # of the output's error, in scaled units
+
+
+class Size(NamedTuple):
+    """States and neurons."""
+
+    states: int
+    neurons: int
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedNetwork:
+    """A network, the records it was trained on, its first state (R, Dx) in each, its errors."""
+
+    system: NetworkSystem
+    records: Sequence[Record]
+    firsts: np.ndarray
+    rmse: float
+
+    @property
+    def runs(self) -> list[np.ndarray]:
+        """States (T, Dx) along the records."""
+        found = []
+        row = self.system.row()
+        for record, first in zip(self.records, self.firsts, strict=True):
+            run = free_run(np.append(row, first), self.system.shape, record.u)
+            found.append(np.zeros((len(record), len(first))) if run is None else run[0])
+        return found
+
+    def recognition(self, window: int, hidden: int, seed: Sequence[int]) -> Recognition:
+        """The map from first samples to its first state."""
+        rng = np.random.default_rng(seed)
+        return recognition_from(self.records, self.runs, window, hidden=hidden, rng=rng)
+
+
+def begun(
+    linear: LinearSystem, records: Sequence[Record], size: Size, *, seed: Sequence[int]
+) -> TrainedNetwork:
+    """A linear system with neurons that add nothing yet, and states that nothing reads."""
+    rng = np.random.default_rng(seed)
+    shape = Shape(max(size.states, linear.order), linear.B.shape[1], len(linear.C), size.neurons)
+    system = NetworkSystem.around(linear, shape, rng, _POLES)
+    firsts = np.zeros((len(records), shape.states))
+    for first, record in zip(firsts, records, strict=True):
+        first[: linear.order] = linear.first_state(record)
+    return TrainedNetwork(system, records, firsts, np.inf)
+
+
+def larger(network: TrainedNetwork, size: Size, *, seed: Sequence[int]) -> TrainedNetwork:
+    """The same function with more states and neurons."""
+    rng = np.random.default_rng([*seed, *size])
+    states, _, _, neurons = network.system.shape
+    system = network.system.with_more_states(size.states - states, rng, _POLES)
+    system = system.with_more_neurons(size.neurons - neurons, rng)
+    firsts = np.pad(network.firsts, ((0, 0), (0, size.states - states)))
+    return replace(network, system=system, firsts=firsts)
+
+
+def on_records(
+    network: TrainedNetwork, records: Sequence[Record], window: int, *, seed: Sequence[int]
+) -> TrainedNetwork:
+    """The same network with first states in other records, as its recognition model sees them."""
+    hidden = 16
+    recognition = network.recognition(window, hidden, seed)
+    firsts = np.stack([_first_state(recognition, record, window) for record in records])
+    return replace(network, records=records, firsts=firsts)
+
+
+def _first_state(recognition: Recognition, record: Record, window: int) -> np.ndarray:
+    y = record.outputs_filled()
+    if len(record) < window:
+        return np.zeros(len(recognition.log_std_bias))
+    return np.asarray(recognition(y[:window], record.u[:window], xp=np)[0])
+
+
+def improved(
+    network: TrainedNetwork, steps: int, go_on: Callable[[], bool] = lambda: True
+) -> TrainedNetwork:
+    """The same after so many steps of training at most."""
+    search = Search(network.records, network.system, network.firsts, weight=_PRIOR_WEIGHT)
+    search.run(steps, go_on)
+    best = search.best
+    rmse = float(np.sqrt(best.squares / max(search.count, 1)))
+    return replace(network, system=search.system, firsts=best.firsts, rmse=rmse)
+
+
+def network_model(
+    config: ResolvedConfig, network: TrainedNetwork, rng: np.random.Generator
+) -> StateSpaceModel:
+    """A PR-SSM with this prior mean, whose GP plays no part."""
+    system = network.system
+    mean = NetworkMean(
+        system.weight,
+        system.bias,
+        neuron_out=system.neuron_out,
+        neuron_weight=system.neuron_weight,
+        neuron_bias=system.neuron_bias,
+    )
+    transition = gp_without_signal(config, mean, system.shape.inputs, rng=rng)
+    states, _, outputs, _ = system.shape
+    transition = replace(transition, log_process_std=np.full(states, np.log(_PROCESS_STD)))
+    recognition = network.recognition(
+        config.recognition_window, config.recognition_hidden, [config.seed]
+    )
+    return StateSpaceModel(
+        transition,
+        LinearEmission(system.C, system.D, system.offset),
+        recognition,
+        log_output_std=np.full(outputs, np.log(max(network.rmse, _LEAST_STD))),
+        noise_memory=np.zeros(outputs),
+    )

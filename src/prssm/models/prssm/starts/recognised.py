@@ -1,0 +1,95 @@
+"""A recognition model for states that are known: a regression from first samples to first states.
+
+A network that was trained on its free runs knows its states at every row of its records, but no map
+from samples to them.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from prssm.data.record import Record
+from prssm.models.prssm.recognition import Recognition
+
+_MOST = 6000  # windows that are looked at
+_RIDGES = 10.0 ** np.arange(-9.0, 1.0)
+_LEAST_STD = 1e-4  # of a first state, relative to that state's deviation
+_TEST = 5  # every so many windows judge how strong a ridge is best
+
+
+def recognition_from(
+    records: Sequence[Record],
+    states: Sequence[np.ndarray],
+    window: int,
+    *,
+    hidden: int,
+    rng: np.random.Generator,
+) -> Recognition:
+    """The map from every `window` samples of the records to the state at the first of them.
+
+    Linear, and a hidden layer of random neurons; the weights of both are those of a ridge
+    regression, as strong as serves windows that it has not seen.
+    """
+    samples, targets = _windows(records, states, window)
+    layer = rng.normal(size=(hidden, samples.shape[1])) / np.sqrt(samples.shape[1])
+    layer_bias = rng.uniform(-1.0, 1.0, hidden)
+    features = np.concatenate(
+        [samples, np.tanh(samples @ layer.T + layer_bias), np.ones((len(samples), 1))], axis=1
+    )
+    weight, std = _regression(features, targets)
+    size = samples.shape[1]
+    return Recognition(
+        hidden_weight=layer,
+        hidden_bias=layer_bias,
+        mean_weight=weight[size:-1].T.copy(),
+        log_std_weight=np.zeros((targets.shape[1], hidden)),
+        log_std_bias=np.log(std),
+        shown=0,
+        direct=weight[:size].T.copy(),
+        direct_bias=weight[-1].copy(),
+    )
+
+
+def _windows(
+    records: Sequence[Record], states: Sequence[np.ndarray], window: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Samples (N, window (Dy + Du)) as a recognition model reads them, and states (N, Dx)."""
+    total = sum(max(len(record) - window + 1, 1) for record in records)
+    every = max(1, total // _MOST)
+    samples: list[np.ndarray] = []
+    targets: list[np.ndarray] = []
+    for record, x in zip(records, states, strict=True):
+        y = record.outputs_filled()
+        for begin in range(0, len(record) - window + 1, every):
+            rows = slice(begin, begin + window)
+            samples.append(np.concatenate([y[rows].ravel(), record.u[rows].ravel()]))
+            targets.append(x[begin])
+    return np.stack(samples), np.stack(targets)
+
+
+def _regression(features: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weights of the best ridge, and the deviations (Dx,) of what it leaves unsaid."""
+    test = np.arange(len(features)) % _TEST == 0
+    scale = np.maximum(targets.std(axis=0), 1e-12)
+    best = np.inf
+    ridge = _RIDGES[-1]
+    if test.all() or not test.any():
+        weight = _ridge(features, targets, ridge)
+        return weight, np.maximum(scale, _LEAST_STD)
+    for one in _RIDGES:
+        weight = _ridge(features[~test], targets[~test], one)
+        off = (features[test] @ weight - targets[test]) / scale
+        error = float(np.mean(off**2))
+        if error < best:
+            best = error
+            ridge = one
+    weight = _ridge(features[~test], targets[~test], ridge)
+    left = features[test] @ weight - targets[test]
+    std = np.maximum(np.sqrt(np.mean(left**2, axis=0)), _LEAST_STD * scale)
+    return _ridge(features, targets, ridge), std
+
+
+def _ridge(features: np.ndarray, targets: np.ndarray, strength: float) -> np.ndarray:
+    square = features.T @ features
+    square += strength * np.mean(square.diagonal()) * np.eye(len(square))
+    return np.linalg.solve(square, features.T @ targets)
