@@ -33,7 +33,7 @@ struct Dimension {
 
 // The neurons of the prior mean, O tanh(W xu + c). Matrices lie in tiles of their rows, (tiles, columns, 4).
 template <class S>
-struct Network {
+struct Layer {
   int64_t neurons;  // 0: the mean is affine
   const S* weight;  // W (neurons, Din)
   const S* bias;    // c, padded to whole tiles
@@ -48,7 +48,7 @@ struct Model {
   bool spread, own_mean;          // V is there; each trajectory has its own m
   bool shared;                    // all dimensions have the kernel, inducing inputs and W of the first
   const Dimension<S>* dimension;
-  Network<S> network;
+  Layer<S> layer;
   [[gnu::always_inline]] int64_t din() const { return dx + du; }
   [[gnu::always_inline]] int64_t padded() const { return kTile * tiles; }
   [[gnu::always_inline]] int64_t sets() const { return shared ? 1 : dx; }  // of kernel and inducing inputs
@@ -108,7 +108,7 @@ struct NeuronSums {
 
 template <class S>
 [[gnu::always_inline]] inline NeuronSums neuron_sums_of(const Model<S>& model) {
-  const int64_t padded = kTile * tiles_of(model.network.neurons);
+  const int64_t padded = kTile * tiles_of(model.layer.neurons);
   NeuronSums at{};
   at.weight = at.out + padded * pairs(model.dx);
   at.size = at.weight + padded * moment_columns(model.din());

@@ -10,12 +10,12 @@ template <class S>
 class Neurons {
  public:
   Neurons(const Model<S>& model, int64_t slots, Arena& arena)
-      : model_(model), network_(model.network), tiles_(tiles_of(network_.neurons)) {
+      : model_(model), layer_(model.layer), tiles_(tiles_of(layer_.neurons)) {
     if (!any()) return;
     arena.take(active_, slots * padded()), arena.take(added_, kTile * tiles_of(model.dx));
   }
 
-  bool any() const { return network_.neurons > 0; }
+  bool any() const { return layer_.neurons > 0; }
   int64_t tiles() const { return tiles_; }
   int64_t padded() const { return kTile * tiles_; }
   const Wide<S>* active(int64_t slot) const { return active_ + slot * padded(); }
@@ -23,8 +23,8 @@ class Neurons {
   // h = tanh(W xu + c).
   void look(const Wide<S>* xu, int64_t slot) {
     Wide<S>* active = active_ + slot * padded();
-    for (int64_t k = 0; k < padded(); ++k) active[k] = all(network_.bias[k]);
-    add_times(network_.weight, xu, model_.din(), tiles_, active);
+    for (int64_t k = 0; k < padded(); ++k) active[k] = all(layer_.bias[k]);
+    add_times(layer_.weight, xu, model_.din(), tiles_, active);
     for (int64_t k = 0; k < padded(); ++k) active[k] = hyperbolic_tangent(active[k]);
   }
 
@@ -32,13 +32,13 @@ class Neurons {
   const Wide<S>* add(int64_t slot) {
     const int64_t tiles = tiles_of(model_.dx);
     for (int64_t d = 0; d < kTile * tiles; ++d) added_[d] = all(S(0));
-    add_times(network_.out, active(slot), network_.neurons, tiles, added_);
+    add_times(layer_.out, active(slot), layer_.neurons, tiles, added_);
     return added_;
   }
 
  private:
   const Model<S>& model_;
-  const Network<S>& network_;
+  const Layer<S>& layer_;
   const int64_t tiles_;
   Wide<S>*active_ = nullptr, *added_ = nullptr;
 };
@@ -70,11 +70,11 @@ class NeuronsBack {
     for (int64_t d = 0; d < dx; ++d) slot_g_[slot * columns_ + d] = g[d];
     Wide<S>* pull = slot_pull_ + slot * padded;  // d loss / d (W xu + c)
     for (int64_t k = 0; k < padded; ++k) pull[k] = all(S(0));
-    add_times(model_.network.out_back, g, dx, neurons_.tiles(), pull);
+    add_times(model_.layer.out_back, g, dx, neurons_.tiles(), pull);
     const Wide<S>* h = neurons_.active(slot);
     for (int64_t k = 0; k < padded; ++k) pull[k] = pull[k] - pull[k] * h[k] * h[k];
     for (int64_t i = 0; i < kTile * tiles_of(din); ++i) back_[i] = all(S(0));
-    add_times(model_.network.weight_back, pull, model_.network.neurons, tiles_of(din), back_);
+    add_times(model_.layer.weight_back, pull, model_.layer.neurons, tiles_of(din), back_);
     for (int64_t i = 0; i < din; ++i) g_xu[i] += back_[i];
   }
 

@@ -43,33 +43,33 @@ class PackedModel {
       : shape_(shape), dimension_(static_cast<size_t>(shape.dx)) {
     const int64_t tiles = shape.tiles(), padded = kTile * tiles, din = shape.din();
     const int64_t each = 2 * din + padded * din + 2 * padded + 4 * triangle(tiles);
-    memory_.assign(static_cast<size_t>(each * shape.dx + network_size()), S(0));
+    memory_.assign(static_cast<size_t>(each * shape.dx + layer_size()), S(0));
     S* free = memory_.data();
     for (int64_t d = 0; d < shape.dx; ++d) free = pack(d, given, free);
-    pack_network(given, free);
+    pack_layer(given, free);
   }
 
   Model<S> model() const {
     return {shape_.dx, shape_.du, shape_.points, shape_.tiles(), shape_.spread, shape_.own_mean, shape_.shared,
-            dimension_.data(), network_};
+            dimension_.data(), layer_};
   }
 
  private:
-  int64_t network_size() const {
+  int64_t layer_size() const {
     const int64_t H = shape_.neurons;
     return kTile * (tiles_of(H) * (shape_.din() + 1 + shape_.dx) + (tiles_of(shape_.dx) + tiles_of(shape_.din())) * H);
   }
 
-  void pack_network(const Parameters& given, S* free) {
+  void pack_layer(const Parameters& given, S* free) {
     const int64_t dx = shape_.dx, din = shape_.din(), H = shape_.neurons;
     auto weight = [&](int64_t k, int64_t i) { return given.neuron_weight[k * din + i]; };
     auto out = [&](int64_t d, int64_t k) { return given.neuron_out[d * H + k]; };
-    network_.neurons = H;
-    network_.weight = pack_rows(H, din, free, weight);
-    network_.bias = pack_rows(H, 1, free, [&](int64_t k, int64_t) { return given.neuron_bias[k]; });
-    network_.out = pack_rows(dx, H, free, out);
-    network_.weight_back = pack_rows(din, H, free, [&](int64_t i, int64_t k) { return weight(k, i); });
-    network_.out_back = pack_rows(H, dx, free, [&](int64_t k, int64_t d) { return out(d, k); });
+    layer_.neurons = H;
+    layer_.weight = pack_rows(H, din, free, weight);
+    layer_.bias = pack_rows(H, 1, free, [&](int64_t k, int64_t) { return given.neuron_bias[k]; });
+    layer_.out = pack_rows(dx, H, free, out);
+    layer_.weight_back = pack_rows(din, H, free, [&](int64_t i, int64_t k) { return weight(k, i); });
+    layer_.out_back = pack_rows(H, dx, free, [&](int64_t k, int64_t d) { return out(d, k); });
   }
 
   // A matrix in tiles of its rows, in the memory that is free.
@@ -127,7 +127,7 @@ class PackedModel {
   Shape shape_;
   std::vector<S> memory_;
   std::vector<Dimension<S>> dimension_;
-  Network<S> network_{};
+  Layer<S> layer_{};
 };
 
 }  // namespace prssm
