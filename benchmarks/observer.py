@@ -31,12 +31,17 @@ MEMBERS = 8
 LATENT_DIM = 6
 
 
-def default_observer(members: int, inducing: int, seed: int = 0) -> Observer:
+def default_observer(members: int, inducing: int, seed: int = 0, *, neurons: int = 0) -> Observer:
     """An observer of a mixture as the default preset makes it, with parameters drawn at random."""
     import jax
 
     config = DEFAULT.replace(
-        latent_dim=LATENT_DIM, inducing=inducing, horizon=100, iterations=0, folds=0
+        latent_dim=LATENT_DIM,
+        inducing=inducing,
+        horizon=100,
+        iterations=0,
+        folds=0,
+        neurons=neurons,
     )
     rng = np.random.default_rng(seed)
     like = blank_model(config, 1, 1)
@@ -84,6 +89,7 @@ def main(words: list[str] | None = None) -> int:
             f"{MEMBERS} members, P {inducing}": default_observer(MEMBERS, inducing)
             for inducing in (10, 20)
         }
+        cases["4 members, P 10, 8 neurons"] = default_observer(4, 10, neurons=8)
     yardstick = yardstick_microseconds()
     print(f"{'model':32} {'us an update':>12} {'yardsticks':>10}   (one is {yardstick:.1f} us)")
     slowest = 0.0

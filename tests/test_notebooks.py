@@ -89,6 +89,7 @@ def test_observers_residuals_tables_and_comparisons_show_numbers(model, record) 
     observer = model.observer().update([3.0], [-1.0])
     shown = Shown(observer._repr_html_())
     assert "1 taken in" in shown.words
+    assert repr(observer) == "Observer(inputs: valve 0, outputs: level 0, 1 rows taken in)"
     assert f"{observer.output.mean[0]:.4g}" in shown.words
     rng = np.random.default_rng(0)
     found = Residuals.of(

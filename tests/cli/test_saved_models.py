@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 
 import numpy as np
+import polars
 import pytest
+from small_models import small_linear, small_record
 
 import prssm
 from prssm.cli.main import main
@@ -59,6 +61,59 @@ def test_a_report_about_a_saved_model(capsys) -> None:
     assert "No data was kept back" not in page
     assert 'id="inputs"' in page
     assert "Each output alone" in page
+
+
+@pytest.fixture
+def linear(folder: Path) -> prssm.LinearSSM:
+    """A model that starts from three rows, and long.csv to run it over."""
+    model = small_linear()
+    model.save("linear.prssm")
+    names = {"input_names": model.input_names_, "output_names": model.output_names_}
+    write_record("long.csv", small_record(model, rows=90).changed(**names))
+    return model
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 50])
+def test_simulate_reads_outputs_of_the_first_rows_alone(rows, linear) -> None:
+    words = ["simulate", "linear.prssm", "long.csv", "--start", str(rows), "--out", "p.csv"]
+    assert main(words) == 0
+    long = prssm.read("long.csv", inputs=["valve 0"], outputs=["level 0"])
+    first = np.array(long.y)
+    first[rows:] = np.nan
+    expected = linear.simulate(long.changed(y=first), start=rows)
+    table = polars.read_csv("p.csv")
+    np.testing.assert_allclose(table["level 0_mean"], expected.mean[:, 0], rtol=1e-6)
+    np.testing.assert_allclose(table["level 0_std"], expected.std[:, 0], rtol=1e-6)
+    same = np.allclose(expected.mean, linear.simulate(long).mean)
+    assert same is (rows >= linear.warmup)
+
+
+def test_score_is_that_of_the_run_with_this_start(linear) -> None:
+    words = ["score", "linear.prssm", "long.csv", "--start", "1", "--out", "s.json"]
+    assert main(words) == 0
+    told = json.loads(Path("s.json").read_text())
+    expected = linear.evaluate(
+        "long.csv", start=1, inputs=linear.input_names_, outputs=linear.output_names_
+    )
+    assert told["start"] == 1
+    assert told["metrics"]["rmse"] == pytest.approx(expected["rmse"])
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("command", ["simulate", "score"])
+@pytest.mark.parametrize("value", ["0", "-3", "1.5", "few", "nan", ""])
+def test_a_start_that_is_no_number_of_rows_is_refused(command, value, capsys) -> None:
+    assert main([command, "a.prssm", "test.csv", f"--start={value}"]) == 2
+    told = capsys.readouterr().err
+    assert "--start" in told
+    assert told.count("\n") == 1
+    assert not Path("prediction.csv").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_number_that_is_not_whole_is_not_rounded(capsys) -> None:
+    assert main(["predict", "a.prssm", "test.csv", "--horizon", "1.5"]) == 2
+    assert "--horizon: expected a whole number, got '1.5'." in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("folder")

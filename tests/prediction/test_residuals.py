@@ -75,8 +75,12 @@ def test_a_memory_and_a_forgotten_input_are_found():
     white = rng.standard_normal((ROWS, 1))
     forgotten = white + 0.4 * np.roll(u, 3, axis=0)
     assert not Residuals.of([coloured(rng, ROWS, 0.4)], [u], lags=10).white
-    found = Residuals.of([forgotten], [u], lags=10)
+    found = Residuals.of([forgotten], [u], lags=10, output_names=("level",))
     assert not found.independent
+    assert repr(found) == (
+        f"Residuals(300 rows, 10 lags, outputs: level; white, p = {found.whiteness[0]:.3f}; "
+        "dependent on the inputs, p < 0.001)"
+    )
     assert np.abs(found.cross_correlation[:, 0, 0]).argmax() == 3
     assert set(found.to_dict()) >= {"residual_whiteness_p", "residual_independence_p"}
 
@@ -87,6 +91,7 @@ def test_a_system_without_inputs_is_only_asked_for_whiteness():
     assert found.white
     assert found.independent
     assert "residual_independence_p" not in found.to_dict()
+    assert "inputs" not in repr(found)
 
 
 def test_too_few_rows_and_odd_lags_are_refused():

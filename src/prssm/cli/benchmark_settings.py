@@ -6,10 +6,11 @@ from typing import Annotated
 
 from cyclopts import Parameter, validators
 
+from prssm.cli.whole import Whole
 from prssm.evaluation.tasks.settings import BenchmarkSettings
 
 Several = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
-Count = Annotated[int, Parameter(validator=validators.Number(gte=1))]
+Count = Annotated[Whole, Parameter(validator=validators.Number(gte=1))]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ from cyclopts import Parameter
 
 from prssm.cli.merging import Said, word_names
 from prssm.cli.settings import DataWords, data_settings
+from prssm.cli.whole import MaybeWhole
 from prssm.evaluation.tasks.settings import SearchSettings
 
 
@@ -39,7 +40,7 @@ class SearchWords(DataWords):
         ),
     ] = None
     trials: Annotated[
-        int | None,
+        MaybeWhole,
         Parameter(
             help="So many trials, proposed by Optuna from what was found before. Without it: all "
             "combinations."
@@ -53,7 +54,7 @@ class SearchWords(DataWords):
         ),
     ] = None
     held_out_folds: Annotated[
-        int | None,
+        MaybeWhole,
         Parameter(
             help="Instead: cut the training data into so many stretches, each held out once."
         ),
@@ -73,7 +74,7 @@ class SearchWords(DataWords):
         ),
     ] = None
     workers: Annotated[
-        int | None, Parameter(help="Local processes to spread the trials over.", show_default="1")
+        MaybeWhole, Parameter(help="Local processes to spread the trials over.", show_default="1")
     ] = None
     dask: Annotated[
         str | None, Parameter(help="Address of a dask scheduler to spread the trials over.")

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from prssm.cli.columns import ReadingWords
 from prssm.cli.merging import Said, Words, word_names
+from prssm.cli.whole import MaybeWhole
 from prssm.data.clock.rules import seconds_of
 from prssm.evaluation.tasks.settings import DataSettings, FitSettings, ProcessSettings
 from prssm.foundation.errors import OptionError
@@ -119,10 +120,10 @@ class FitWords(DataWords):
         ),
     ] = None
     processes: Annotated[
-        int | None, Parameter(help="With --coordinator: how many processes there are.")
+        MaybeWhole, Parameter(help="With --coordinator: how many processes there are.")
     ] = None
     process: Annotated[
-        int | None, Parameter(help="With --coordinator: which of them this is, from 0.")
+        MaybeWhole, Parameter(help="With --coordinator: which of them this is, from 0.")
     ] = None
     config: Annotated[
         str | None,

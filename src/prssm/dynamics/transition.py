@@ -7,6 +7,7 @@ dimensions share lead with one instead.
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -16,6 +17,16 @@ from jaxtyping import Array, Float
 
 from prssm.foundation.arrays import AnyArray
 from prssm.gp.sparse import Posterior, SparseGP, Whiten, condition_all, unshared, white_of
+
+
+class Network(NamedTuple):
+    """The arrays of m(x, u) = A [x; u] + b + O tanh(W [x; u] + c); H is 0 where m is affine."""
+
+    weight: Float[AnyArray, "Dx Din"]
+    bias: Float[AnyArray, " Dx"]
+    neuron_out: Float[AnyArray, "Dx H"]
+    neuron_weight: Float[AnyArray, "H Din"]
+    neuron_bias: Float[AnyArray, " H"]
 
 
 class Mean(eqx.Module):
@@ -34,6 +45,23 @@ class Mean(eqx.Module):
         For engines that know no other mean.
         """
         return None
+
+    def network(self, latent_dim: int, input_dim: int) -> Network | None:
+        """The arrays of m(x, u) where it is affine, or has neurons beside that; else None.
+
+        For steps in NumPy, which know no other mean.
+        """
+        affine = self.affine(latent_dim, input_dim)
+        if affine is None:
+            return None
+        weight, bias = affine
+        return Network(
+            weight,
+            bias,
+            neuron_out=np.zeros((latent_dim, 0)),
+            neuron_weight=np.zeros((0, latent_dim + input_dim)),
+            neuron_bias=np.zeros(0),
+        )
 
 
 class IdentityMean(Mean):
@@ -87,6 +115,15 @@ class NetworkMean(Mean):
         neurons = jnp.tanh(jnp.matmul(self.neuron_weight, xu) + self.neuron_bias[:, None])
         affine = jnp.matmul(self.weight, xu) + self.bias[:, None]
         return affine + jnp.matmul(self.neuron_out, neurons)
+
+    def network(self, latent_dim: int, input_dim: int) -> Network:
+        return Network(
+            self.weight,
+            self.bias,
+            neuron_out=self.neuron_out,
+            neuron_weight=self.neuron_weight,
+            neuron_bias=self.neuron_bias,
+        )
 
 
 # The prior means by the names that options have. A new one is a class above and a line here; how it

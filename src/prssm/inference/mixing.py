@@ -31,7 +31,7 @@ def _log_sum(values: Float[Array, " M"]) -> np.float64:
 
 
 def mixed(
-    weight: Float[Array, "M *rest"],
+    weight: Float[Array, " M *rest"],
     mean: Float[Array, "M *rest D"],
     variance: Float[Array, "M *rest D"],
 ) -> tuple[Float[Array, "*rest D"], Float[Array, "*rest D"]]:

@@ -115,6 +115,12 @@ class Observer:
             expected_weight=np.exp(space.first_log_weight),
         )
 
+    def __repr__(self) -> str:
+        return (
+            f"Observer(inputs: {', '.join(self._names.inputs) or 'none'}, outputs: "
+            f"{', '.join(self._names.outputs)}, {self._memory.rows} rows taken in)"
+        )
+
     @shown_in_notebooks
     def _repr_html_(self) -> str:
         now = self.output

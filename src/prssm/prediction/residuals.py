@@ -78,6 +78,16 @@ class Residuals:
             input_names=input_names,
         )
 
+    def __repr__(self) -> str:
+        rows = sum(map(len, self.errors))
+        white = "white" if self.white else "not white"
+        told = f"{white}, {p_in_words(self.whiteness)}"
+        if self.independence.size:
+            kind = "independent of" if self.independent else "dependent on"
+            told += f"; {kind} the inputs, {p_in_words(self.independence)}"
+        named = f", outputs: {', '.join(self.output_names)}" if self.output_names else ""
+        return f"Residuals({rows} rows, {len(self.autocorrelation)} lags{named}; {told})"
+
     @shown_in_notebooks
     def _repr_html_(self) -> str:
         header = ["output", "p that it is white", "largest autocorrelation"]
@@ -127,6 +137,12 @@ class Residuals:
             largest = float(np.abs(self.cross_correlation).max())
             numbers["residual_largest_cross_correlation"] = largest
         return numbers
+
+
+def p_in_words(values: np.ndarray | float) -> str:
+    """The smallest p-value, as a reader wants it."""
+    smallest = float(np.min(values))
+    return "p < 0.001" if smallest < 0.001 else f"p = {smallest:.3f}"
 
 
 def _centred(parts: Sequence[np.ndarray]) -> list[np.ndarray]:

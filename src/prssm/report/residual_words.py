@@ -1,6 +1,6 @@
 """What a residual analysis means, in plain words; for the terminal and for pages."""
 
-from prssm.prediction.residuals import Residuals
+from prssm.prediction.residuals import Residuals, p_in_words
 
 
 def in_words(residuals: Residuals | str) -> list[str]:
@@ -12,7 +12,7 @@ def in_words(residuals: Residuals | str) -> list[str]:
         return [f"Errors one step ahead were not analysed: {residuals}."]
     numbers = residuals.to_dict()
     largest = numbers["residual_largest_autocorrelation"]
-    p = _p(numbers["residual_whiteness_p"])
+    p = p_in_words(numbers["residual_whiteness_p"])
     told = [
         f"Errors one step ahead are white ({p}, largest autocorrelation {largest:.2f})."
         if residuals.white
@@ -21,7 +21,7 @@ def in_words(residuals: Residuals | str) -> list[str]:
     ]
     if "residual_independence_p" in numbers:
         largest = numbers["residual_largest_cross_correlation"]
-        p = _p(numbers["residual_independence_p"])
+        p = p_in_words(numbers["residual_independence_p"])
         told.append(
             f"They are independent of the inputs ({p}, largest correlation {largest:.2f})."
             if residuals.independent
@@ -29,7 +29,3 @@ def in_words(residuals: Residuals | str) -> list[str]:
             "dynamics from input to output are not all learnt."
         )
     return told
-
-
-def _p(value: float) -> str:
-    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"

@@ -43,6 +43,26 @@ def test_a_linear_model_is_its_own_linearisation(linear):
     assert found.input == pytest.approx(5.0)
 
 
+def test_results_tell_of_themselves_in_one_line(linear):
+    """Their arrays would fill screens; the numbers are those of the tests around."""
+    found = linear.linearise(input=5.0)
+    assert repr(found).startswith("Linearised(2 states at valve 0 = 5, level 0 = ")
+    pole = np.abs(np.linalg.eigvals(linear.A_)).max()
+    assert f"slowest pole {pole:.4g}, 1 systems)" in repr(found)
+    gain = f"{found.gain.middle[0, 0]:.4g}"
+    assert repr(found.gain) == f"Band({gain} ({gain} to {gain}); 1 systems)"
+    response = found.step_response(30)
+    assert repr(response) == "Response(30 steps of 1 output(s) to 1 input(s))"
+    assert repr(response.band) == "Band(an array (30, 1, 1) over 1 systems)"
+    assert repr(linear.static_curve()) == (
+        "StaticCurve(25 points, 1 input(s), 1 output(s), 100% of the systems at rest)"
+    )
+    assert "output_band=Band(" in repr(linear.steady_state(input=5.0))
+    assert repr(linear.as_jax()) == (
+        "JaxModel(inputs: valve 0, outputs: level 0, 1 members, 2 states, 1 trajectories each)"
+    )
+
+
 def test_responses_are_differences_of_free_runs(linear):
     """A linear model answers a step and an impulse as its free run does, from any start."""
     still = np.full((30, 1), 3.0)

@@ -24,6 +24,9 @@ def test_slices_of_a_linear_model_are_its_matrices(model, run) -> None:
     found = model.transition_slices(run, samples=0)
     assert found.names == ("state 1", "state 2", "valve 0")
     assert found.grid.shape == (3, POINTS)
+    assert repr(found) == (
+        "TransitionSlices(2 states over state 1, state 2, valve 0, 40 rows visited)"
+    )
     scaler = model.scaler_
     for i in range(3):
         points = np.tile(found.at, (POINTS, 1))

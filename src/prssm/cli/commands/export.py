@@ -5,6 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from prssm.cli.whole import Whole
 from prssm.evaluation.tasks.settings import ExportTask
 from prssm.export.targets import TARGETS
 
@@ -20,11 +21,11 @@ def export(
         Parameter(help="Where it goes; else beside the model file, under its name."),
     ] = None,
     samples: Annotated[
-        int,
+        Whole,
         Parameter(help="Sampled trajectories that carry the band; 0: the mean alone, faster."),
     ] = 50,
     precision: Annotated[str, Parameter(help="double or single.")] = "double",
-    seed: Annotated[int, Parameter(help="Of the sampled trajectories.")] = 0,
+    seed: Annotated[Whole, Parameter(help="Of the sampled trajectories.")] = 0,
 ) -> None:
     """Write a saved model in another language.
 

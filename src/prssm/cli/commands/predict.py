@@ -7,6 +7,7 @@ from cyclopts import Parameter
 
 from prssm.cli.columns import ReadingWords
 from prssm.cli.outputs import TABLE, checked_name, numbered
+from prssm.cli.whole import Whole
 from prssm.evaluation.tasks.settings import PredictSettings
 
 
@@ -17,7 +18,7 @@ def predict(
     ],
     *,
     horizon: Annotated[
-        int, Parameter(help="How many rows ahead; 1 is the next row.")
+        Whole, Parameter(help="How many rows ahead; 1 is the next row.")
     ] = PredictSettings.horizon,
     out: Annotated[Path, Parameter(help="Where the predictions go: .csv or .parquet.")] = Path(
         "prediction.csv"

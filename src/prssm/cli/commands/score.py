@@ -7,6 +7,7 @@ from cyclopts import Parameter
 
 from prssm.cli.columns import ReadingWords
 from prssm.cli.outputs import SCORES, checked_name
+from prssm.cli.whole import FirstRows, MaybeWhole, Whole
 from prssm.evaluation.tasks.settings import SavedModelSettings
 from prssm.foundation.plain_json import write_json
 
@@ -26,9 +27,10 @@ def score(
     out: Annotated[Path | None, Parameter(help="Also write the scores as JSON.")] = None,
     columns: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
     samples: Annotated[
-        int | None, Parameter(help="Trajectories to draw. Default: the model's own number.")
+        MaybeWhole, Parameter(help="Trajectories to draw. Default: the model's own number.")
     ] = None,
-    seed: Annotated[int, Parameter(help="Of the random numbers.")] = 0,
+    seed: Annotated[Whole, Parameter(help="Of the random numbers.")] = 0,
+    start: FirstRows = None,
 ) -> None:
     """Score the free run of a model against what was measured.
 
@@ -42,6 +44,7 @@ def score(
         data=data,
         samples=samples,
         seed=seed,
+        start=start,
         **columns.chosen(),
     )
     from prssm.evaluation.comparison import Run
@@ -71,6 +74,7 @@ def _document(settings: SavedModelSettings, scored: "Scored") -> dict[str, Any]:
         "records": len(scored.records),
         "rows": sum(len(record) for record in scored.records),
         "seed": settings.seed,
+        "start": settings.start,
         "metrics": scored.metrics,
         "metrics_of_each_output": scored.each,
         "residuals": None if isinstance(found, str) else found.to_dict(),

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from prssm.cli.columns import ReadingWords
 from prssm.cli.outputs import TABLE, checked_name, numbered
+from prssm.cli.whole import FirstRows, MaybeWhole, Whole
 from prssm.evaluation.tasks.settings import SavedModelSettings
 
 if TYPE_CHECKING:
@@ -32,13 +33,14 @@ def simulate(
     ),
     columns: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
     samples: Annotated[
-        int | None,
+        MaybeWhole,
         Parameter(
             help="Draw this many trajectories and write them too, as columns; else none are "
             "written."
         ),
     ] = None,
-    seed: Annotated[int, Parameter(help="Of the random numbers.")] = 0,
+    seed: Annotated[Whole, Parameter(help="Of the random numbers.")] = 0,
+    start: FirstRows = None,
 ) -> None:
     """Run a model freely over the inputs of a file.
 
@@ -53,6 +55,7 @@ def simulate(
         data=data,
         samples=samples,
         seed=seed,
+        start=start,
         **columns.chosen(),
     )
     from prssm.data.io.files import write_columns

@@ -5,13 +5,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from prssm.cli.whole import Whole
+
 
 def studio(
     *data: Annotated[str, Parameter(help="Logs to begin with: files, or names of data sets.")],
     project: Annotated[
         Path, Parameter(help="The folder that keeps logs, models, jobs and reports.")
     ] = Path("prssm-project"),
-    port: Annotated[int, Parameter(help="Where it listens; 0: any free port.")] = 0,
+    port: Annotated[Whole, Parameter(help="Where it listens; 0: any free port.")] = 0,
     no_browser: Annotated[
         bool, Parameter(negative="", help="Only print the address, open no browser.")
     ] = False,
@@ -23,7 +25,7 @@ def studio(
     upload: Annotated[
         float, Parameter(help="The largest file that the page may send, in megabytes.")
     ] = 500.0,
-    at_once: Annotated[int, Parameter(help="How many models are trained at the same time.")] = 1,
+    at_once: Annotated[Whole, Parameter(help="How many models are trained at the same time.")] = 1,
 ) -> None:
     """Identify a system in the browser: load a log, train, compare, take away.
 

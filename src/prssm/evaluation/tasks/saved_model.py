@@ -46,20 +46,26 @@ class Compared:
 
 def simulate(settings: SavedModelSettings) -> list[Prediction]:
     """Free runs over the inputs of the data, one for each record."""
-    model = load(settings.model)
-    records = records_for_model(model, settings.data, settings)
-    return model.simulate(records, samples=settings.samples, seed=settings.seed)
+    return _runs(settings)[2]
 
 
 def score(settings: SavedModelSettings) -> Scored:
     """The free run against what was measured, pooled over records."""
-    model = load(settings.model)
-    records = records_for_model(model, settings.data, settings)
-    runs = model.simulate(records, samples=settings.samples, seed=settings.seed)
+    model, records, runs = _runs(settings)
     y_std = model.scaler_.y_std
     metrics = evaluate(runs, y_std)  # first, because it says best what there is not to score
     each = evaluate_each(runs, y_std)
     return Scored(model, records, metrics, residuals_of(model, records), each)
+
+
+def _runs(settings: SavedModelSettings) -> tuple[Estimator, list[Record], list[Prediction]]:
+    """The model, its data and its free runs over them."""
+    model = load(settings.model)
+    records = records_for_model(model, settings.data, settings)
+    runs = model.simulate(
+        records, samples=settings.samples, seed=settings.seed, start=settings.start
+    )
+    return model, records, runs
 
 
 def run_saved(

@@ -163,14 +163,20 @@ class SearchSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class SavedModelSettings(ColumnSettings):
-    """A saved model and the data it runs over: a file, or the name of a set (its test part)."""
+    """A saved model and the data it runs over: a file, or the name of a set (its test part).
+
+    `start` is how many first rows the run may read outputs of; none: the model's warm-up.
+    """
 
     model: Path
     data: str
     samples: int | None = None
     seed: int = 0
+    start: int | None = None
 
     def __post_init__(self) -> None:
+        if self.start is not None and self.start < 1:
+            raise OptionError(f"--start: expected at least 1 row, got {self.start}")
         if self.samples is not None and self.samples < 2:  # a spread needs two
             raise OptionError(f"--samples: expected at least 2, got {self.samples}")
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 SHARE = 0.95  # of the systems that lie inside a band
+_SHOWN = 4  # numbers in a line of text
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,6 +19,18 @@ class Band:
     low: np.ndarray
     high: np.ndarray
     samples: np.ndarray
+
+    def __repr__(self) -> str:
+        systems = f"{len(self.samples)} systems"
+        if self.middle.size > _SHOWN:
+            return f"Band(an array {self.middle.shape} over {systems})"
+        numbers = ", ".join(
+            f"{middle:.4g} ({low:.4g} to {high:.4g})"
+            for middle, low, high in zip(
+                self.middle.flat, self.low.flat, self.high.flat, strict=True
+            )
+        )
+        return f"Band({numbers}; {systems})"
 
     @classmethod
     def of(cls, samples: np.ndarray, factor: np.ndarray | float = 1.0) -> "Band":

@@ -103,6 +103,14 @@ class JaxModel:
         # precision in which it was first used.
         object.__setattr__(self, "parameters", jax.tree.map(np.array, self.parameters))
 
+    def __repr__(self) -> str:
+        members, states, trajectories = self._state_shape
+        return (
+            f"JaxModel(inputs: {', '.join(self.input_names) or 'none'}, outputs: "
+            f"{', '.join(self.output_names)}, {members} members, {states} states, "
+            f"{trajectories} trajectories each)"
+        )
+
     @cached_property
     def system(self) -> System:
         """The fitted system, factored in double precision: arrays of NumPy, for any precision."""

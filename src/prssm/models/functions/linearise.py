@@ -48,6 +48,10 @@ class Response:
     time: np.ndarray  # in seconds where the sampling time is known, else in steps
     band: Band
 
+    def __repr__(self) -> str:
+        steps, outputs, inputs = self.band.middle.shape
+        return f"Response({steps} steps of {outputs} output(s) to {inputs} input(s))"
+
 
 @dataclass(frozen=True, eq=False)
 class Linearised:
@@ -71,6 +75,19 @@ class Linearised:
     dt: float | None  # of a step of the model
     input_names: tuple[str, ...]
     output_names: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        place = ", ".join(
+            f"{name} = {value:.4g}"
+            for name, value in zip(
+                (*self.input_names, *self.output_names), (*self.input, *self.output), strict=True
+            )
+        )
+        slowest = np.abs(self.poles).max()
+        return (
+            f"Linearised({len(self.A)} states at {place}, slowest pole {slowest:.4g}, "
+            f"{len(self.systems.A)} systems)"
+        )
 
     @property
     def A_std(self) -> np.ndarray:

@@ -35,6 +35,12 @@ class TransitionSlices:
     band: Band
     visited: np.ndarray
 
+    def __repr__(self) -> str:
+        return (
+            f"TransitionSlices({self.states} states over {', '.join(self.names)}, "
+            f"{len(self.visited)} rows visited)"
+        )
+
     @property
     def states(self) -> int:
         return self.band.middle.shape[-1]

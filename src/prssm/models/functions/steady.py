@@ -27,6 +27,14 @@ class StaticCurve:
     band: Band
     found: np.ndarray
 
+    def __repr__(self) -> str:
+        points, inputs = self.inputs.shape
+        outputs = self.band.middle.shape[1]
+        return (
+            f"StaticCurve({points} points, {inputs} input(s), {outputs} output(s), "
+            f"{np.mean(self.found):.0%} of the systems at rest)"
+        )
+
     def along(self, column: int, at: np.ndarray) -> np.ndarray:
         """The rows in which this input alone differs from the input `at` (Du,), in its order."""
         same = np.delete(self.inputs == at, column, axis=1).all(axis=1)

@@ -1,9 +1,9 @@
 """The members of a PR-SSM's mixture as the filters see them, in NumPy.
 
 The state is [x; d]: the latent state, and the coloured part of the sensors' noise where there is
-any. With the GP's mean f and variance v at the state,
+any. With the prior mean m, and the GP's mean f and variance v at the state,
 
-    x' = A [x; u] + b + f(x, u) + w,  w ~ N(0, v(x, u) + process variance),
+    x' = m(x, u) + f(x, u) + w,  w ~ N(0, v(x, u) + process variance),
     y = C [x; u] + c + d + e;  `inference.spaces.coloured` says how d goes on.
 """
 
@@ -25,6 +25,7 @@ from prssm.inference.spaces.coloured import Coloured, block_diagonal
 from prssm.inference.spaces.gp_functions import GPFunctions
 from prssm.inference.state_space import LEAST_OUTPUT_VAR, Array, Belief, Local, StateSpace
 from prssm.models.prssm.elbo import StateSpaceModel
+from prssm.models.prssm.filtering.plain_mean import PlainMean
 
 
 class PRSSMSpace(StateSpace):
@@ -142,7 +143,10 @@ class PRSSMSpace(StateSpace):
 
 
 class PlainSpace(PRSSMSpace):
-    """With the squared-exponential kernel, an affine prior mean and an affine emission."""
+    """With the squared-exponential kernel, a plain prior mean and an affine emission.
+
+    Plain is what `PlainMean` knows: an affine mean, with or without neurons beside it.
+    """
 
     def __init__(
         self,
@@ -155,11 +159,9 @@ class PlainSpace(PRSSMSpace):
         transition = self.models.transition
         inputs = transition.gp.zeta.shape[-1] - self._latent
         self._gp = GPFunctions.of_sparse(transition.gp, self._latent)
-        weight, bias = affine_parts(transition.mean, self.members, (self._latent, inputs))
-        seen, offset = affine_parts(self.models.emission, self.members, (self._latent, inputs))
-        self._weight = np.swapaxes(weight, 1, 2)
-        self._slope = weight[:, None, :, : self._latent]
-        self._bias = bias[:, None]
+        sizes = self._latent, inputs
+        self._mean = PlainMean(_of_each(transition.mean, self.members, sizes, ask="network"))
+        seen, offset = _of_each(self.models.emission, self.members, sizes, ask="affine")
         self._seen = np.swapaxes(seen, 1, 2)
         self._offset = offset[:, None]
         self._C_latent = seen[:, None, :, : self._latent]
@@ -178,8 +180,8 @@ class PlainSpace(PRSSMSpace):
     def step(self, x: Float[Array, "M B Dx"], u: Float[Array, "B U"]) -> Local:
         xu = self._joined(x, u)
         f, slope, variance = self._gp(xu)
-        value = xu @ self._weight + self._bias + f
-        return self._whole(x, value, slope + self._slope, variance=variance)
+        mean, mean_slope = self._mean(xu)
+        return self._whole(x, mean + f, slope + mean_slope, variance=variance)
 
     def output(self, x: Float[Array, "M B Dx"], u: Float[Array, "B U"]) -> Local:
         value = self._joined(x, u) @ self._seen + self._offset
@@ -238,7 +240,7 @@ def is_plain(models: StateSpaceModel) -> bool:
     sizes = latent, one.transition.gp.zeta.shape[-1] - latent
     return (
         type(one.transition.gp.kernel) is SquaredExponential
-        and one.transition.mean.affine(*sizes) is not None
+        and one.transition.mean.network(*sizes) is not None
         and one.emission.affine(*sizes) is not None
     )
 
@@ -250,12 +252,11 @@ def conditioned(models: StateSpaceModel) -> Dynamics:
         return jax.tree.map(np.asarray, dynamics)
 
 
-def affine_parts(part: object, members: int, sizes: tuple[int, int]) -> tuple[Array, Array]:
-    """Weights (M, D, Din) and constants (M, D) of a prior mean or an emission."""
+def _of_each(part: object, members: int, sizes: tuple[int, int], *, ask: str) -> list[Array]:
+    """What a method of a prior mean or an emission gives, each array stacked over the members."""
     with double_precision():
-        each = [_member(part, at).affine(*sizes) for at in range(members)]
-        weight, constant = (np.stack([np.asarray(p) for p in q]) for q in zip(*each, strict=True))
-    return weight, constant
+        each = [getattr(_member(part, at), ask)(*sizes) for at in range(members)]
+        return [np.stack([np.asarray(p) for p in q]) for q in zip(*each, strict=True)]
 
 
 def _member(tree, at):  # type: ignore[no-untyped-def]

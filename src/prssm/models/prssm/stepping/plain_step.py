@@ -6,16 +6,20 @@ For one state a call of compiled JAX code costs more than the arithmetic in it. 
 xu; xu^2] for the squared-exponential kernel, and F = [m'W; W; V'W] for each latent dimension, a
 step is
 
-    [f; a; c] = F k,    mean = A xu + b + f,
+    [f; a; c] = F k,    mean = A xu + b + O tanh(W xu + c) + f,
     variance = max(s^2 - a'a, 0) + c'c + process variance,    y = C xu + c_0.
+
+Many models have no neurons, O and W are empty then.
 """
 
+from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
 from jaxtyping import Float
 
-from prssm.dynamics.transition import Dynamics
+from prssm.dynamics.transition import Dynamics, Network
+from prssm.foundation.arrays import AnyArray
 from prssm.gp.kernels import SquaredExponential, squared_exponential_only
 from prssm.models.prssm.emission import Emission
 
@@ -27,7 +31,7 @@ Stepped = tuple[Array, Array, Array]
 class PlainStep:
     """The matrices of the formulas above."""
 
-    def __init__(self, dynamics: Dynamics, mean: tuple, emission: tuple) -> None:
+    def __init__(self, dynamics: Dynamics, mean: Network, emission: tuple) -> None:
         gp = dynamics.unshared().gp
         white, m, spread = (np.asarray(part, np.float64) for part in (gp.white, gp.mean, gp.spread))
         kernel = squared_exponential_only(gp.kernel)
@@ -42,20 +46,17 @@ class PlainStep:
         )
         self._signal_var = variance[:, None]
         self._process_var = np.asarray(dynamics.process_var)[:, None]
-        (weight, bias) = mean
         (seen, offset) = emission
-        self._affine = np.concatenate(
-            [np.asarray(weight, np.float64), np.asarray(seen, np.float64)]
-        )
-        self._constant = np.concatenate(
-            [np.asarray(bias, np.float64), np.asarray(offset, np.float64)]
-        )[:, None]
+        self._neuron_out = np.asarray(mean.neuron_out, np.float64)
+        # One product for all that is linear in xu: the mean's part, the neurons' and the outputs'.
+        self._affine = _float64([mean.weight, mean.neuron_weight, seen])
+        self._constant = _float64([mean.bias, mean.neuron_bias, offset])[:, None]
 
     @classmethod
     def where_possible(cls, dynamics: Dynamics, emission: Emission, input_dim: int) -> Self | None:
         """None where kernel, prior mean or emission are of another form."""
         sizes = len(dynamics.process_var), input_dim
-        mean = dynamics.mean.affine(*sizes)
+        mean = dynamics.mean.network(*sizes)
         seen = emission.affine(*sizes)
         if type(dynamics.gp.kernel) is not SquaredExponential or mean is None or seen is None:
             return None
@@ -72,7 +73,16 @@ class PlainStep:
             np.maximum(unsaid, 0.0) + np.add.reduce(squares[:, count:], axis=1) + self._process_var
         )
         affine = self._affine @ xu + self._constant
-        return affine[: self._states] + f[:, 0], np.sqrt(variance), affine[self._states :]
+        outputs = self._states + self._neuron_out.shape[1]
+        mean = affine[: self._states] + f[:, 0]
+        if outputs > self._states:
+            mean += self._neuron_out @ np.tanh(affine[self._states : outputs])
+        return mean, np.sqrt(variance), affine[outputs:]
+
+
+def _float64(parts: Sequence[AnyArray]) -> Array:
+    """Arrays below each other, in double precision."""
+    return np.concatenate([np.asarray(part, np.float64) for part in parts])
 
 
 def _exponent(
