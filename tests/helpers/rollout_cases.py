@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from prssm.dynamics.engines.choice import rollout
 from prssm.dynamics.engines.native import build, library
-from prssm.dynamics.transition import IdentityMean, LinearMean, Transition, ZeroMean
+from prssm.dynamics.transition import IdentityMean, LinearMean, NetworkMean, Transition, ZeroMean
 from prssm.gp.kernels import KERNELS
 from prssm.gp.sparse import DiagonalInducing, SparseGP, WhitenedInducing
 
 MEANS = ("identity", "zero", "linear")
+NEURONS = 5
 
 
 class Structure(NamedTuple):
@@ -109,6 +110,14 @@ def make_mean(name, dx, du, rng):
         return LinearMean(
             jnp.asarray(0.4 * rng.normal(size=(dx, dx + du))),
             jnp.asarray(0.1 * rng.normal(size=dx)),
+        )
+    if name == "network":
+        return NetworkMean(
+            jnp.asarray(0.4 * rng.normal(size=(dx, dx + du))),
+            jnp.asarray(0.1 * rng.normal(size=dx)),
+            neuron_out=jnp.asarray(0.3 * rng.normal(size=(dx, NEURONS))),
+            neuron_weight=jnp.asarray(rng.normal(size=(NEURONS, dx + du))),
+            neuron_bias=jnp.asarray(rng.normal(size=NEURONS)),
         )
     return {"identity": IdentityMean, "zero": ZeroMean}[name]()
 

@@ -2,8 +2,10 @@
 
 import re
 import shutil
+from collections import namedtuple
 from pathlib import Path
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -19,6 +21,7 @@ from prssm.foundation.errors import DataError, OptionError
 from prssm.foundation.precision import double_precision
 
 condition = jax.jit(Transition.condition)
+AllArrays = namedtuple("AllArrays", (*engine.Arrays._fields, *engine.NeuronArrays._fields))
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -28,6 +31,12 @@ def _library():
 
 def dynamics_and_inputs():
     return condition(make_transition(2, 1, 5)), *make_inputs(2, 1, 4, batch=3)
+
+
+def misfit_network():
+    """Neurons that do not see the input."""
+    mean = make_transition(2, 1, 5, mean="network").mean
+    return eqx.tree_at(lambda m: m.neuron_weight, mean, mean.neuron_weight[:, :2])
 
 
 @pytest.mark.usefixtures("unchecked_shapes")
@@ -61,6 +70,10 @@ def dynamics_and_inputs():
             lambda d, x1, u, eps: (Dynamics(d.gp, d.mean, d.process_var[:1]), x1, u, eps),
             r"process_var: expected shape \(2,\)",
         ),
+        (
+            lambda d, x1, u, eps: (Dynamics(d.gp, misfit_network(), d.process_var), x1, u, eps),
+            r"neuron_weight: expected shape \(5, 3\), got \(5, 2\)",
+        ),
     ],
 )
 def test_arrays_that_do_not_fit_are_named(change, message):
@@ -85,7 +98,11 @@ def test_arrays_that_do_not_fit_are_named(change, message):
         (lambda a: a._replace(bias=a.bias.astype(jnp.float32)), "bias: its type differs"),
         (lambda a: a._replace(x1=a.x1.astype(int)), "x1 or states: expected float32 or float64"),
         (lambda a: a._replace(x1=a.x1[0]), "x1 or states: too few axes"),
-        (lambda a: a[:5], "expected 12 or 13 arrays, got 5"),
+        (
+            lambda a: a._replace(neuron_out=a.neuron_out[:1]),
+            r"neuron_out: expected \(2, 4\), got \(1, 4\)",
+        ),
+        (lambda a: a[:5], "expected 15 or 16 arrays, got 5"),
         (lambda a: (*a, a.eps), "wrong number of arrays"),
     ],
 )
@@ -95,7 +112,7 @@ def test_the_library_itself_refuses_what_does_not_fit(change, message):
         dynamics, x1, u, eps = dynamics_and_inputs()
         gp = dynamics.gp
         dx = len(x1)
-        arrays = engine.Arrays(
+        arrays = AllArrays(
             x1,
             u,
             eps,
@@ -108,6 +125,9 @@ def test_the_library_itself_refuses_what_does_not_fit(change, message):
             weight=jnp.ones((dx, 3)),
             bias=jnp.zeros(dx),
             process_var=dynamics.process_var,
+            neuron_out=jnp.ones((dx, 4)),
+            neuron_weight=jnp.ones((4, 3)),
+            neuron_bias=jnp.ones(4),
         )
         result = jax.ShapeDtypeStruct(eps.shape, eps.dtype)
         call = jax.ffi.ffi_call(library.FORWARD, result)
@@ -135,7 +155,7 @@ def cannot_run(case):
     ("case", "reason"),
     [
         ("kernel", "squared-exponential kernel only, not Matern32"),
-        ("mean", "affine prior means only, not Bent"),
+        ("mean", "affine prior means and neurons only, not Bent"),
     ],
 )
 def test_what_it_does_not_know_is_left_to_the_adjoint_or_refused(case, reason):

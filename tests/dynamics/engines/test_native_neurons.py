@@ -2,12 +2,21 @@
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
-from rollout_cases import need_native_library
+from rollout_cases import (
+    Structure,
+    assert_equal_but_for_rounding,
+    make_transition,
+    need_native_library,
+    value_and_slopes,
+)
 
 from prssm.data.record import Record
-from prssm.dynamics.transition import NetworkMean
+from prssm.dynamics.engines.cuda import engine as cuda
+from prssm.dynamics.engines.native import engine as native
+from prssm.dynamics.transition import NetworkMean, Transition
 from prssm.foundation.precision import double_precision
 from prssm.models.prssm.config import DEFAULT
 from prssm.models.prssm.free_run import FreeRuns
@@ -127,3 +136,44 @@ def test_the_hyperbolic_tangent_is_that_of_numpy_to_a_few_units_in_the_last_plac
     assert (np.abs(got - expected) <= 4 * ULP[kind] * np.abs(expected)).all()
     assert (np.abs(got) <= 1).all()
     assert np.isnan(tanh(np.array([np.nan, 1.0]), kind)[0])
+
+
+KINDS = {"mean": "network", "kernel": "squared-exponential"}
+STRUCTURES = (
+    Structure(3, 1, 6, 9, 40, covariance="full", consistent=True, shared=True, **KINDS),
+    Structure(4, 0, 5, 6, 37, covariance="diagonal", consistent=False, shared=False, **KINDS),
+)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_a_rollout_from_jax_and_its_gradient_are_those_of_the_scan(structure):
+    with double_precision():
+        transition, inputs, draws = structure.case(seed=2)
+        expected, got, single = (
+            value_and_slopes(transition, *inputs, name, draws)
+            for name in ("scan", "native", "native-single")
+        )
+        assert_equal_but_for_rounding(transition, structure.points, got, expected=expected)
+    neurons = [jax.tree.leaves((slopes[0].mean, slopes[1])) for _, slopes in (single, expected)]
+    for ours, theirs in zip(*neurons, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-4 * float(np.abs(theirs).max()))
+
+
+def test_models_together_are_each_alone():
+    with double_precision():
+        cases = [STRUCTURES[1].case(seed=seed) for seed in (0, 1)]
+        inputs = cases[0][1]
+        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *(case[0] for case in cases))
+        alone = [value_and_slopes(case[0], *inputs, "native") for case in cases]
+        slopes = jax.vmap(lambda one: value_and_slopes(one, *inputs, "native"))(stacked)
+    expected = jax.tree.map(lambda *leaves: np.stack(leaves), *alone)
+    for ours, theirs in zip(*map(jax.tree.leaves, (slopes, expected)), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-13)
+
+
+def test_the_gpu_declines_neurons_and_the_processor_takes_them(monkeypatch):
+    with double_precision():
+        dynamics = jax.jit(Transition.condition)(make_transition(4, 0, 5, mean="network"))
+    assert native.why_not(dynamics) is None
+    monkeypatch.setattr(cuda, "_platform", lambda: "gpu")
+    assert cuda.why_not(dynamics) == "it knows affine prior means only, not NetworkMean"

@@ -192,7 +192,7 @@ def test_vmap_over_models_and_over_inputs_equals_one_after_the_other():
 def test_gradients_of_inputs_and_noise_are_computed_only_where_asked_for():
     """Where nobody asks, the library is given empty arrays for them."""
     with double_precision():
-        transition = make_transition(2, 1, 5)
+        transition = make_transition(2, 1, 5, mean="network")
         inputs = make_inputs(2, 1, 4, batch=3)
         traced = {
             argument: str(

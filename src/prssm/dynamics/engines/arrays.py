@@ -1,6 +1,7 @@
 """What a compiled engine reads: the dynamics and the trajectories as plain arrays, checked.
 
-An engine asks `not_compiled` whether it can express the dynamics, then takes `arrays_of` them.
+An engine asks `not_compiled` whether it can express the dynamics, then takes `arrays_of` them; one
+that knows neurons in the prior mean takes `neurons_of` them, too.
 """
 
 from typing import Generic, NamedTuple, TypeVar
@@ -8,7 +9,8 @@ from typing import Generic, NamedTuple, TypeVar
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from prssm.dynamics.transition import Dynamics
+from prssm.dynamics.transition import Dynamics, NetworkMean
+from prssm.foundation.arrays import AnyArray
 from prssm.foundation.errors import DataError
 from prssm.gp.kernels import SquaredExponential, squared_exponential_only
 
@@ -40,17 +42,30 @@ Arrays = ForEachArray[Array]
 Shapes = ForEachArray[tuple[int, ...]]
 
 
-def not_compiled(dynamics: Dynamics) -> str | None:
-    """What of these dynamics the compiled engines do not know, in one line.
+class ForEachNeuronArray(NamedTuple, Generic[Each]):
+    """The same for the neurons of the prior mean; H is 0 where it has none."""
 
-    None where they know all.
+    neuron_out: Each  # (Dx, H)
+    neuron_weight: Each  # (H, Din)
+    neuron_bias: Each  # (H,)
+
+
+NeuronArrays = ForEachNeuronArray[Array]
+
+
+def not_compiled(dynamics: Dynamics, neurons: bool = False) -> str | None:
+    """What of these dynamics a compiled engine does not know, in one line.
+
+    None where it knows all. `neurons`: whether it knows those of a prior mean.
     """
     if type(dynamics.gp.kernel) is not SquaredExponential:
         return (
             f"it knows the squared-exponential kernel only, not {type(dynamics.gp.kernel).__name__}"
         )
-    if dynamics.mean.affine(*_sizes(dynamics)) is None:
-        return f"it knows affine prior means only, not {type(dynamics.mean).__name__}"
+    known = neurons or not isinstance(dynamics.mean, NetworkMean)
+    if not known or _affine_part(dynamics) is None:
+        means = "affine prior means and neurons" if neurons else "affine prior means"
+        return f"it knows {means} only, not {type(dynamics.mean).__name__}"
     return None
 
 
@@ -63,7 +78,7 @@ def arrays_of(dynamics: Dynamics, x1: Array, u: Array, eps: Array, single: bool)
     gp = dynamics.gp
     zeta = jnp.asarray(gp.zeta)
     kernel = squared_exponential_only(gp.kernel)
-    affine = dynamics.mean.affine(*_sizes(dynamics))
+    affine = _affine_part(dynamics)
     if affine is None:
         raise TypeError(f"expected an affine mean, got {type(dynamics.mean).__name__}")
     weight, bias = affine
@@ -85,6 +100,32 @@ def arrays_of(dynamics: Dynamics, x1: Array, u: Array, eps: Array, single: bool)
     )
     _check(arrays)
     return arrays
+
+
+def neurons_of(dynamics: Dynamics) -> NeuronArrays:
+    """The neurons of the prior mean, checked; empty arrays where it has none."""
+    dx, input_dim = _sizes(dynamics)
+    kind = dynamics.gp.zeta.dtype
+    mean = dynamics.mean
+    if not isinstance(mean, NetworkMean):
+        nothing = ((dx, 0), (0, dx + input_dim), (0,))
+        return NeuronArrays(*(jnp.zeros(shape, kind) for shape in nothing))
+    arrays = (mean.neuron_out, mean.neuron_weight, mean.neuron_bias)
+    neurons = NeuronArrays(*(jnp.asarray(array, kind) for array in arrays))
+    count = len(neurons.neuron_bias)
+    shapes = ((dx, count), (count, dx + input_dim), (count,))
+    for name, array, shape in zip(neurons._fields, neurons, shapes, strict=True):
+        if array.shape != shape:
+            raise DataError(f"rollout: {name}: expected shape {shape}, got {array.shape}")
+    return neurons
+
+
+def _affine_part(dynamics: Dynamics) -> tuple[AnyArray, AnyArray] | None:
+    """A and b of the prior mean, without its neurons; None where it has none."""
+    mean = dynamics.mean
+    if isinstance(mean, NetworkMean):
+        return mean.weight, mean.bias
+    return mean.affine(*_sizes(dynamics))
 
 
 def _sizes(dynamics: Dynamics) -> tuple[int, int]:

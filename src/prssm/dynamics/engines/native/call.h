@@ -12,9 +12,12 @@ namespace prssm {
 
 namespace ffi = xla::ffi;
 
-enum Argument { kStates, kU, kEps, kZeta, kPrecision, kVariance, kWhite, kMean, kSpread, kWeight, kBias, kProcessVar, kGStates };
+enum Argument {
+  kStates, kU, kEps, kZeta, kPrecision, kVariance, kWhite, kMean, kSpread, kWeight, kBias, kProcessVar,
+  kNeuronOut, kNeuronWeight, kNeuronBias, kGStates
+};
 constexpr const char* kNames[] = {"x1 or states", "u", "eps", "zeta", "precision", "variance", "white", "mean", "spread",
-                                  "weight", "bias", "process_var", "g_states"};
+                                  "weight", "bias", "process_var", "neuron_out", "neuron_weight", "neuron_bias", "g_states"};
 using Dims = std::vector<int64_t>;
 
 inline std::string text(const Dims& dims) {
@@ -79,7 +82,7 @@ class Array {
 class Call {
  public:
   Call(ffi::RemainingArgs args, ffi::RemainingRets rets, size_t states_rank) {
-    if (args.size() < kGStates) throw Mistake{"expected 12 or 13 arrays, got " + std::to_string(args.size())};
+    if (args.size() < kGStates) throw Mistake{"expected 15 or 16 arrays, got " + std::to_string(args.size())};
     const auto first = args.get<ffi::AnyBuffer>(0);
     if (first.has_error() || first->dimensions().size() < states_rank) throw Mistake{"x1 or states: too few axes"};
     const size_t axes = first->dimensions().size() - states_rank;
@@ -98,7 +101,8 @@ class Call {
     auto read = [&](Argument name) { return in[name].as_double(model, models); };
     auto of_each = [&](Argument name) { return copies(read(name), shape.dx / shape.sets()); };
     return {of_each(kZeta), of_each(kPrecision), of_each(kVariance), of_each(kWhite),
-            shape.own_mean ? std::vector<double>() : read(kMean), read(kSpread), read(kWeight), read(kBias), read(kProcessVar)};
+            shape.own_mean ? std::vector<double>() : read(kMean), read(kSpread), read(kWeight), read(kBias), read(kProcessVar),
+            read(kNeuronOut), read(kNeuronWeight), read(kNeuronBias)};
   }
 
   // The gradient of an array from that of its copies.
@@ -129,7 +133,7 @@ class Call {
     if (zeta.size() != 3) throw Mistake{"zeta: expected (Dx or 1, P, Din), got " + text(zeta)};
     steps = eps[0], batch = eps[2], type = in[kStates].type;
     shape = {eps[1], u[1], zeta[1], in[kSpread].size() > 0, in[kMean].dims.size() == 3,
-             zeta[0] == 1 && eps[1] > 1};
+             zeta[0] == 1 && eps[1] > 1, in[kNeuronBias].size()};
     if (steps < 1 || shape.dx < 1 || shape.points < 1) throw Mistake{"expected at least one step, state and inducing point"};
     if (type != ffi::F32 && type != ffi::F64) throw Mistake{"x1 or states: expected float32 or float64"};
     if (in.size() != (forward ? kGStates : kGStates + 1)) throw Mistake{"wrong number of arrays"};
@@ -138,10 +142,10 @@ class Call {
 
   void check(bool forward) const {
     const int64_t dx = shape.dx, du = shape.du, P = shape.points, din = shape.din(), T = steps, B = batch;
-    const int64_t V = shape.spread ? P : 0, sets = shape.sets();
+    const int64_t V = shape.spread ? P : 0, sets = shape.sets(), H = shape.neurons;
     const Dims x1{dx, B}, states{T, dx, B}, mean = shape.own_mean ? Dims{dx, P, B} : Dims{dx, P};
     const Dims wanted[] = {forward ? x1 : states, {T, du, B}, states, {sets, P, din}, {sets, din}, {sets}, {sets, P, P}, mean,
-                           {dx, V, V}, {dx, din}, {dx}, {dx}, states};
+                           {dx, V, V}, {dx, din}, {dx}, {dx}, {dx, H}, {H, din}, {H}, states};
     for (size_t i = 0; i < in.size(); ++i) {
       const bool trajectory = i <= kEps || i == kGStates || (i == kMean && shape.own_mean);
       expect(in[i], wanted[i], trajectory ? type : in[kZeta].type, kNames[i]);

@@ -31,7 +31,9 @@ struct Prepared {
   static S* array(const Array& given, int64_t m, const Call& call) { return given.of_model<S>(m, call.models); }
 
   int64_t workers(const Call& call, int64_t jobs) const {
-    const int64_t step = call.shape.dx * call.shape.points * (call.shape.points + call.shape.din() + 20);
+    const Shape& shape = call.shape;
+    const int64_t neurons = shape.neurons * (shape.dx + shape.din() + 20);
+    const int64_t step = shape.dx * shape.points * (shape.points + shape.din() + 20) + neurons;
     const int64_t work = call.model_count * blocks * call.steps * step;
     return std::max<int64_t>(1, std::min({usable_threads(), jobs, 1 + work / kThreadWork}));
   }
@@ -63,23 +65,27 @@ void forward(const Call& call) {
 template <class S>
 void write_gradients(const Call& call, const Prepared<S>& all, int64_t groups, int64_t workers, std::vector<double>& sums) {
   const Sums at = sums_of(all.model[0]);
-  const int64_t dx = call.shape.dx, group_size = dx * at.size;
+  const NeuronSums neurons_at = neuron_sums_of(all.model[0]);
+  const int64_t dx = call.shape.dx, group_size = all_sums(all.model[0]);
   std::vector<Parameters> g;
   for (const Parameters& like : all.parameters) g.push_back(zeros_like(like));
-  run_jobs(call.model_count * dx, workers, [&](int64_t, int64_t job) {
-    const int64_t m = job / dx, d = job % dx;
-    double* total = &sums[m * groups * group_size + d * at.size];
+  // One job for each dimension, and one for the neurons, whose sums lie behind those of the dimensions.
+  run_jobs(call.model_count * (dx + 1), workers, [&](int64_t, int64_t job) {
+    const int64_t m = job / (dx + 1), d = job % (dx + 1), size = d < dx ? at.size : neurons_at.size;
+    double* total = sums.data() + m * groups * group_size + d * at.size;
     for (int64_t group = 1; group < groups; ++group) {
-      for (int64_t i = 0; i < at.size; ++i) total[i] += total[group * group_size + i];
+      for (int64_t i = 0; i < size; ++i) total[i] += total[group * group_size + i];
     }
-    DimensionGradient(call.shape, at, all.parameters[m], total, d).write(g[m]);
+    if (d < dx) DimensionGradient(call.shape, at, all.parameters[m], total, d).write(g[m]);
+    else write_neurons(call.shape, neurons_at, total, g[m]);
   });
   for (int64_t m = 0; m < call.model_count; ++m) {
     auto assign = [&](Argument name, const std::vector<double>& values) { call.out[name].assign(m, call.models, values); };
     call.assign_sum(kZeta, m, g[m].zeta), call.assign_sum(kPrecision, m, g[m].precision);
     call.assign_sum(kVariance, m, g[m].variance), call.assign_sum(kWhite, m, g[m].white);
     assign(kSpread, g[m].spread), assign(kWeight, g[m].weight), assign(kBias, g[m].bias);
-    assign(kProcessVar, g[m].process_var);
+    assign(kProcessVar, g[m].process_var), assign(kNeuronOut, g[m].neuron_out);
+    assign(kNeuronWeight, g[m].neuron_weight), assign(kNeuronBias, g[m].neuron_bias);
     if (!call.shape.own_mean) assign(kMean, g[m].mean);
   }
 }
@@ -102,7 +108,7 @@ void backward(const Call& call) {
   }
   const int64_t groups = std::max<int64_t>(1, std::min(all.blocks, kGroups / call.model_count));
   const int64_t jobs = call.model_count * groups, workers = all.workers(call, jobs);
-  const int64_t group_size = call.shape.dx * sums_of(all.model[0]).size;
+  const int64_t group_size = all_sums(all.model[0]);
   std::vector<double> sums(static_cast<size_t>(jobs * group_size), 0.0);
   const auto scratch = scratch_for(workers, all.kernel.scratch_bytes(all.model[0]));
   run_jobs(jobs, workers, [&](int64_t worker, int64_t job) {
