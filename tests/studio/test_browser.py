@@ -5,7 +5,7 @@ away; then the server is killed and started again.
 """
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -93,11 +93,39 @@ def test_parts_are_chosen_by_dragging_and_by_typing(look: Look) -> None:
     first.blur()
     last = page.get_by_label("Rows that train, stretch 1, up to row")
     last.fill("280")
-    last.blur()
-    page.wait_for_timeout(300)
+    save_by(look, "[[0,280]]", last.blur)
     page.reload()  # the choice is kept by the server
     playwright.expect(last).to_have_value("280")
     playwright.expect(first).to_have_value("0")
+
+
+def test_what_is_typed_outlives_the_answer_to_what_was_typed_before(look: Look) -> None:
+    """The server's answer draws the fields again; it may come while a person is in the next one."""
+    page = look.page
+    first = page.get_by_label("Rows that train, stretch 1, from row")
+    last = page.get_by_label("Rows that train, stretch 1, up to row")
+    held: list = []
+    page.route("**/choice", lambda route: held.append(route))
+    first.fill("10")
+    with page.expect_request("**/choice"):
+        first.press("Tab")
+    page.keyboard.type("270")
+    last.evaluate("element => { element.dataset.before = 'yes'; }")
+    held[0].continue_()
+    playwright.expect(last).not_to_have_attribute("data-before", "yes")
+    page.unroute("**/choice")
+    assert has_focus(last)
+    playwright.expect(last).to_have_value("270")
+    save_by(look, "[[10,270]]", lambda: page.keyboard.press("Tab"))
+    for field, rows in ((first, "[[0,270]]"), (last, "[[0,280]]")):
+        field.fill("0" if field is first else "280")
+        save_by(look, rows, field.blur)
+
+
+def save_by(look: Look, words: str, act: Callable[[], None]) -> None:
+    """Do something that makes the page save these words."""
+    with look.page.expect_response(lambda one: words in (one.request.post_data or "")):
+        act()
 
 
 def test_a_file_is_loaded_and_hostile_names_are_text(look: Look, folder: Path) -> None:
@@ -129,7 +157,7 @@ def test_a_model_is_trained_with_the_keyboard_alone_and_a_reload_in_the_middle(
     page.keyboard.press("Enter")
     method = page.get_by_label("Method")
     playwright.expect(method).to_be_visible()
-    tab_to(look, "Method")
+    tab_to(look, method)
     page.keyboard.press("L")  # a select takes the first letter
     playwright.expect(method).to_have_value("linear")
     page.locator("summary").focus()
@@ -144,14 +172,17 @@ def test_a_model_is_trained_with_the_keyboard_alone_and_a_reload_in_the_middle(
     wait(look, ".picture[data-model='linear-1']")
 
 
-def tab_to(look: Look, label: str, most: int = 30) -> None:
-    """Press the tabulator until the field with this label has the focus."""
-    wanted = look.page.get_by_label(label)
+def tab_to(look: Look, wanted, key: str = "Tab", most: int = 40) -> None:
+    """Press the tabulator until this element has the focus."""
     for _ in range(most):
-        if wanted.evaluate("element => element === document.activeElement"):
+        if has_focus(wanted):
             return
-        look.page.keyboard.press("Tab")
-    raise AssertionError(f"{label} cannot be reached with the keyboard")
+        look.page.keyboard.press(key)
+    raise AssertionError(f"{wanted} cannot be reached with the keyboard")
+
+
+def has_focus(element) -> bool:
+    return element.evaluate("element => element === document.activeElement")
 
 
 def test_a_job_that_dies_shows_why(look: Look) -> None:
@@ -190,6 +221,75 @@ def test_what_if_answers_what_is_typed_and_drawn(look: Look) -> None:
     page.mouse.click(box["x"] + 0.7 * box["width"], box["y"] + 20)
     wait(look, ".picture[data-draws='4']")
     assert page.locator("svg.draw ellipse").count() == 5
+
+
+def test_models_are_compared_with_the_keyboard_alone(look: Look) -> None:
+    """What was pressed keeps the focus, so that the next key goes on from there."""
+    page = look.page
+    look.page.reload()
+    button = page.get_by_role("button", name="Compare")
+    tab_to(look, button)
+    page.keyboard.press("Enter")
+    wait(look, ".stack[data-view='runs']")
+    rows = page.get_by_role("button", name="Training", exact=True)
+    tab_to(look, rows)
+    page.keyboard.press("Enter")
+    playwright.expect(page.get_by_label("up to row")).to_have_value("280")
+    assert has_focus(rows)
+    responses = page.get_by_role("button", name="Responses")
+    tab_to(look, responses)
+    page.keyboard.press("Enter")
+    wait(look, ".stack[data-view='behaviour']")
+    assert has_focus(responses)
+    impulse = page.get_by_role("button", name="Impulse")
+    tab_to(look, impulse)
+    page.keyboard.press("Enter")
+    playwright.expect(impulse).to_have_attribute("aria-pressed", "true")
+    wait(look, ".stack[data-view='behaviour']")
+    assert has_focus(impulse)
+
+
+def test_what_if_is_asked_with_the_keyboard_alone(look: Look) -> None:
+    page = look.page
+    page.locator(".tabs button[data-view=slices]").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    wait(look, ".picture[data-draws='1']")
+    shape = page.get_by_label("Shape of u")
+    tab_to(look, shape)
+    page.keyboard.press("r")  # a ramp: a select takes the first letter
+    wait(look, ".picture[data-draws='2']")
+    assert has_focus(shape)
+    page.keyboard.press("Tab")
+    page.keyboard.type("0.1")
+    page.keyboard.press("Tab")
+    wait(look, ".picture[data-draws='3']")
+    assert has_focus(page.get_by_label("u: to", exact=True))
+    tab_to(look, shape, "Shift+Tab")
+    page.keyboard.press("d")  # drawn points
+    points = page.get_by_text("Points as numbers")
+    tab_to(look, points)
+    page.keyboard.press("Enter")
+    value = page.get_by_label("u: value of point 1")
+    tab_to(look, value)
+    page.keyboard.press("Control+A")
+    page.keyboard.type("0.3")
+    page.keyboard.press("Tab")
+    remove = page.get_by_role("button", name="Remove point 1")
+    assert has_focus(remove)
+    playwright.expect(value).to_have_value("0.3")
+    more = page.get_by_role("button", name="Add a point")
+    tab_to(look, more)
+    before = page.locator("svg.draw ellipse").count()
+    page.keyboard.press("Enter")
+    playwright.expect(page.locator("svg.draw ellipse")).to_have_count(before + 1)
+    assert has_focus(more)
+    last = page.get_by_role("button", name=f"Remove point {before + 1}")
+    page.keyboard.press("Shift+Tab")
+    assert has_focus(last)
+    page.keyboard.press("Enter")
+    playwright.expect(page.locator("svg.draw ellipse")).to_have_count(before)
+    assert not page.evaluate("() => document.activeElement === document.body")
 
 
 def test_what_one_takes_away(look: Look, folder: Path) -> None:

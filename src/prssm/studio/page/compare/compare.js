@@ -21,18 +21,20 @@ export function showCompare(content, go) {
   const side = h("div", { className: "stack" });
   const result = h("div", { className: "stack" });
   const tabs = h("div", { className: "tabs", role: "group", "aria-label": "What is shown" });
+  const below = h("div", {}); // stays while the result is computed, and so does the focus in it
   let latest = 0;
   let asking = null;
   let about = null;
 
   fill(content, h("h1", {}, "Compare models"),
     h("p", { className: "soft" }, "Choose models and rows; every view shows the same choice."),
-    h("div", { className: "columns" }, side, h("div", { className: "stack" }, tabs, result)));
+    h("div", { className: "columns" }, side, h("div", { className: "stack" }, tabs, below, result)));
 
   async function start() {
     if (!usable().length) {
       fill(side);
       fill(tabs);
+      fill(below);
       return fill(result, h("section", { className: "card empty" }, h("h2", {}, "No model yet"),
         h("p", {}, "Train one first; a linear model takes seconds."),
         h("button", { type: "button", onclick: () => go("train") }, "Go to training")));
@@ -103,6 +105,7 @@ export function showCompare(content, go) {
     asking = new AbortController();
     leaveFigures();
     delete result.dataset.view;
+    refill(below, chosen.view === "behaviour" ? kinds() : null);
     if (!chosen.models.length) {
       return fill(result, h("section", { className: "card empty" }, h("p", {}, "Choose one or more models on the left.")));
     }
@@ -125,7 +128,6 @@ export function showCompare(content, go) {
   async function draw(words, found) {
     const places = found.figures.map(() => h("div", { className: "picture" }));
     fill(result, words,
-      chosen.view === "behaviour" ? kinds() : null,
       found.table ? card("Scores", table(found.table.header, found.table.rows, "Scores of the runs")) : null,
       found.lines.length ? h("ul", { className: "lines" }, found.lines.map((line) => h("li", { className: line.kind }, line.text))) : null,
       found.figures.map((figure, at) => card(figure.title || "", h("figure", {}, places[at]))));

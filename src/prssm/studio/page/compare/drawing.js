@@ -1,5 +1,5 @@
 // An input that is drawn: points that are dragged, added by a click, or typed as numbers.
-import { fill, h, number } from "../tools/dom.js";
+import { h, number, refill } from "../tools/dom.js";
 
 const WIDTH = 600;
 const HEIGHT = 160;
@@ -66,24 +66,28 @@ export function drawingPane({ name, shape, rows, low, high, changed }) {
       return dot;
     });
     picture.replaceChildren(line, ...dots);
+  }
+
+  function redraw() {
+    draw();
     list();
   }
 
   function list() {
-    fill(typed, h("details", {}, h("summary", {}, "Points as numbers"),
+    refill(typed, h("details", { open: opened }, h("summary", {}, "Points as numbers"),
       shape.points.map((point, at) => h("div", { className: "row" },
         ...["row", "value"].map((words, part) => h("label", {}, `${words} `, h("input", {
           type: "number", step: "any", value: point[part], "aria-label": `${name}: ${words} of point ${at + 1}`,
+          // The fields stay: the key that ended the typing is on its way to the next one.
           onchange: (event) => { point[part] = Number(event.target.value); draw(); changed(); },
         }))),
         shape.points.length > 1 ? h("button", {
           type: "button", "aria-label": `Remove point ${at + 1}`,
-          onclick: () => { shape.points.splice(at, 1); draw(); changed(); },
+          onclick: () => { shape.points.splice(at, 1); redraw(); changed(); },
         }, "×") : null)),
       h("button", {
-        type: "button", onclick: () => { shape.points.push([rows() - 1, shape.points.at(-1)[1]]); draw(); changed(); },
+        type: "button", onclick: () => { shape.points.push([rows() - 1, shape.points.at(-1)[1]]); redraw(); changed(); },
       }, "Add a point")));
-    typed.firstChild.open = opened;
     typed.firstChild.addEventListener("toggle", () => { opened = typed.firstChild?.open ?? false; });
   }
 
@@ -92,16 +96,16 @@ export function drawingPane({ name, shape, rows, low, high, changed }) {
     held = nearest(event);
     if (held === null) held = shape.points.push(toPoint(event)) - 1;
     picture.setPointerCapture(event.pointerId);
-    draw();
+    redraw();
   });
   picture.addEventListener("pointermove", (event) => {
     if (held === null) return;
     shape.points[held] = toPoint(event);
-    draw();
+    redraw();
     changed();
   });
   picture.addEventListener("pointerup", () => { held = null; changed(); });
-  requestAnimationFrame(draw);
+  requestAnimationFrame(redraw);
   return h("div", {}, picture,
     h("p", { className: "soft small" }, "Drag a point, or click where a new one is wanted."), typed);
 }

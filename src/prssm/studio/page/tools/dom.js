@@ -18,15 +18,40 @@ export function fill(element, ...children) {
   return element;
 }
 
-// The same for what is drawn again while a person works in it: the focus stays where it was.
+// Fields in which a person has typed something that no handler knows yet.
+const unfinished = new WeakSet();
+let leaving = null; // one of them, while it is replaced: a browser may then call it finished
+document.addEventListener("input", (event) => unfinished.add(event.target), true);
+document.addEventListener("change", (event) => {
+  if (event.target === leaving) event.stopImmediatePropagation();
+  else unfinished.delete(event.target);
+}, true);
+
+// The same for what is drawn again while a person works in it: the focus stays where it was, or
+// near it, and so does what was typed.
 export function refill(element, ...children) {
   const active = document.activeElement;
   const name = element.contains(active) ? nameOf(active) : null;
+  leaving = name && unfinished.has(active) ? active : null;
+  const text = leaving?.value;
   fill(element, ...children);
+  leaving = null;
   if (!name) return element;
-  const same = [...element.querySelectorAll("button, input, select, textarea, summary, a")];
-  same.find((one) => nameOf(one) === name)?.focus();
+  const all = [...element.querySelectorAll("button, input, select, textarea, summary, a")];
+  const same = all.find((one) => nameOf(one) === name);
+  (same ?? all.at(-1))?.focus();
+  if (same && text !== undefined) goOn(same, text);
+  else same?.select?.(); // as the tabulator does: what is typed next replaces the value
   return element;
+}
+
+// Text that is put in counts as typed: the field tells its handler when it is left.
+function goOn(field, text) {
+  const told = new AbortController();
+  field.value = text;
+  unfinished.add(field);
+  field.addEventListener("change", () => told.abort(), { signal: told.signal });
+  field.addEventListener("blur", () => field.dispatchEvent(new Event("change", { bubbles: true })), { signal: told.signal });
 }
 
 function nameOf(element) {
