@@ -208,8 +208,12 @@ def judge_orders(
     halves = Halves(records, warmup, starts)
 
     def judge(order: int) -> Judged:
-        held_out = halves.hold_out(order)
-        error = held_out.rms if held_out else information(records, order, starts)
+        try:
+            held_out = halves.hold_out(order)
+            error = held_out.rms if held_out else information(records, order, starts)
+        except TrainingError:  # the data determine no system of this order
+            held_out = None
+            error = np.inf
         report(order, error)
         return Judged(order, error, held_out)
 

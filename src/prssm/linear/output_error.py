@@ -14,6 +14,7 @@ OFFSET_STD^2) against errors of unknown size, that is, the sum of squares is mul
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -90,8 +91,16 @@ class Identification:
     def _ranked(
         self, candidates: Iterable[tuple[np.ndarray, np.ndarray]], max_radius: float
     ) -> list[Projected]:
-        """The candidates (A, C) with all else that a system has, the smallest error first."""
-        found = [Projected(Sections.of(A, C).within(max_radius), self._data) for A, C in candidates]
+        """The candidates (A, C) with all else that a system has, the smallest error first.
+
+        Some have states that the data cannot tell apart: what else they have is not determined.
+        """
+        found: list[Projected] = []
+        for A, C in candidates:
+            with suppress(np.linalg.LinAlgError):
+                found.append(Projected(Sections.of(A, C).within(max_radius), self._data))
+        if not found:
+            raise TrainingError("linear: the data determine no system of this order")
         return sorted(found, key=lambda one: one.objective)
 
     def _race(

@@ -64,9 +64,7 @@ def plain_equations(
     return measured.T @ measured, measured.T @ off, float(off @ off)
 
 
-def plain_jacobian(
-    row: np.ndarray, shape: Shape, u: np.ndarray, *, x: np.ndarray
-) -> np.ndarray:
+def plain_jacobian(row: np.ndarray, shape: Shape, u: np.ndarray, *, x: np.ndarray) -> np.ndarray:
     """Derivative (T, Dy, size) of the outputs by all parameters, along the states of a run."""
     system = NetworkSystem.of_row(row, shape)
     n = shape.states

@@ -126,9 +126,7 @@ class _Local(NamedTuple):
     slope: np.ndarray
 
 
-def _solved(
-    local: Sequence[_Local], now: Point, damping: float
-) -> tuple[np.ndarray, np.ndarray]:
+def _solved(local: Sequence[_Local], now: Point, damping: float) -> tuple[np.ndarray, np.ndarray]:
     """Parameters and first states after a damped step; first states are eliminated."""
     shared = len(now.row)
     square = np.zeros((shared, shared))

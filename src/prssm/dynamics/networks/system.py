@@ -78,11 +78,15 @@ class NetworkSystem:
 
     @classmethod
     def around(
-        cls, system: LinearSystem, shape: Shape, rng: np.random.Generator, poles: tuple[float, float]
+        cls,
+        system: LinearSystem,
+        shape: Shape,
+        rng: np.random.Generator,
+        poles: tuple[float, float],
     ) -> Self:
         """A linear system with random neurons that add nothing yet.
 
-        More states than it has are filters of the inputs with poles in a range, which nothing reads.
+        More states than it has are filters of the inputs that nothing reads, with poles in a range.
         """
         start = cls(
             np.concatenate([system.A, system.B], axis=1),

@@ -253,7 +253,7 @@ _LONG = 4000  # steps in all, of which three held-out stretches say enough
 # what data may decide
 RESOLVED = (
     *("latent_dim", "horizon", "recognition_window", "inducing", "iterations", "folds"),
-    "neurons",
+    *("neurons", "recognition_hidden"),
 )
 PAPER = PRSSMConfig()
 DEFAULT = PRSSMConfig(

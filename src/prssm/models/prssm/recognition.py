@@ -82,7 +82,7 @@ class Recognition(eqx.Module):
         )
 
     def __call__(
-        self, y: Float[Array, "L Dy"], u: Float[Array, "L Du"], xp: Any = jnp
+        self, y: Float[AnyArray, "L Dy"], u: Float[AnyArray, "L Du"], xp: Any = jnp
     ) -> tuple[Float[Array, " Dx"], Float[Array, " Dx"]]:
         """Mean and log standard deviation of the first state; `xp=numpy` computes without JAX."""
         sample = xp.concatenate([y.ravel(), u.ravel()])

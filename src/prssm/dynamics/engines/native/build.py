@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,10 +31,12 @@ class BuildError(Exception):
     """Why there is no native engine, in one line."""
 
 
+@cache
 def library_path() -> Path:
     """Where the library for exactly these sources lies, if it was built.
 
-    An older library has another name and is never taken for it.
+    An older library has another name and is never taken for it. The sources are read once: this is
+    asked before every call of the library.
     """
     sources = sorted([*HERE.glob("*.h"), *HERE.glob("*.cc")])
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources))

@@ -34,39 +34,47 @@ struct Shape {
   int64_t size() const { return first() + dx; }
 };
 
+// Eight numbers that a processor with registers that wide takes at once; the compiler divides them for others.
+using Eight = double __attribute__((vector_size(64), aligned(8)));
+constexpr int64_t kWide = 8, kHigh = 6, kColumns = 4 * kWide;
+
+int64_t padded(int64_t count, int64_t to) { return (count + to - 1) / to * to; }
+
 // to += factor * from
 PRSSM_EACH_PROCESSOR
 void add(double factor, const double* from, int64_t count, double* to) {
   for (int64_t k = 0; k < count; ++k) to[k] += factor * from[k];
 }
 
-// The upper half of square (size, size) += J'J, of the rows (count, size) of J.
+// to (states, width) = factor (states, states) times from (states, width); the width is a multiple of kColumns.
 PRSSM_EACH_PROCESSOR
-void add_square(const double* rows, int64_t count, int64_t size, double* square) {
-  constexpr int64_t kWide = 8, kHigh = 6;
-  for (int64_t i = 0; i < size; i += kHigh) {
-    const int64_t high = size - i < kHigh ? size - i : kHigh;
-    for (int64_t j = i; j < size; j += kWide) {
-      const int64_t wide = size - j < kWide ? size - j : kWide;
-      double sum[kHigh][kWide] = {};
-      if (high == kHigh && wide == kWide) {
-        for (int64_t r = 0; r < count; ++r) {
-          const double* row = rows + r * size;
-          for (int64_t a = 0; a < kHigh; ++a) {
-            for (int64_t b = 0; b < kWide; ++b) sum[a][b] += row[i + a] * row[j + b];
-          }
-        }
-      } else {
-        for (int64_t r = 0; r < count; ++r) {
-          const double* row = rows + r * size;
-          for (int64_t a = 0; a < high; ++a) {
-            for (int64_t b = 0; b < wide; ++b) sum[a][b] += row[i + a] * row[j + b];
-          }
-        }
+void transform(const double* factor, const double* from, int64_t states, int64_t width, double* to) {
+  for (int64_t k = 0; k < width; k += kColumns) {
+    for (int64_t i = 0; i < states; ++i) {
+      Eight sum[4] = {};
+      for (int64_t j = 0; j < states; ++j) {
+        const double weight = factor[i * states + j];
+        const Eight* row = reinterpret_cast<const Eight*>(from + j * width + k);
+        for (int64_t c = 0; c < 4; ++c) sum[c] += weight * row[c];
       }
-      for (int64_t a = 0; a < high; ++a) {
-        for (int64_t b = 0; b < wide; ++b) square[(i + a) * size + j + b] += sum[a][b];
+      Eight* row = reinterpret_cast<Eight*>(to + i * width + k);
+      for (int64_t c = 0; c < 4; ++c) row[c] = sum[c];
+    }
+  }
+}
+
+// The upper half of square (width, width) += J'J, of the rows (count, width) of J; the width is a multiple of both tiles.
+PRSSM_EACH_PROCESSOR
+void add_square(const double* rows, int64_t count, int64_t width, double* square) {
+  for (int64_t i = 0; i < width; i += kHigh) {
+    for (int64_t j = i / kWide * kWide; j < width; j += kWide) {
+      Eight sum[kHigh] = {};
+      const double* row = rows;
+      for (int64_t r = 0; r < count; ++r, row += width) {
+        const Eight right = *reinterpret_cast<const Eight*>(row + j);
+        for (int64_t a = 0; a < kHigh; ++a) sum[a] += row[i + a] * right;
       }
+      for (int64_t a = 0; a < kHigh; ++a) *reinterpret_cast<Eight*>(square + (i + a) * width + j) += sum[a];
     }
   }
 }
@@ -121,7 +129,7 @@ class Network {
 class Sensitive : public Network {
  public:
   Sensitive(const Shape& shape, const double* theta)
-      : Network(shape, theta), width_(shape.dynamic() + shape.dx), slope_(shape.dx * width_), later_(slope_.size()),
+      : Network(shape, theta), width_(padded(shape.dynamic() + shape.dx, kColumns)), slope_(shape.dx * width_), later_(slope_.size()),
         along_(shape.dx * shape.dx) {
     for (int64_t i = 0; i < n_.dx; ++i) slope_[i * width_ + n_.dynamic() + i] = 1.0;
   }
@@ -152,10 +160,9 @@ class Sensitive : public Network {
         for (int64_t j = 0; j < n_.dx; ++j) along[j] += factor * theta_[n_.into() + h * din + j];
       }
     }
-    std::fill(later_.begin(), later_.end(), 0.0);
+    transform(along_.data(), slope_.data(), n_.dx, width_, later_.data());
     for (int64_t i = 0; i < n_.dx; ++i) {
       double* to = &later_[i * width_];
-      for (int64_t j = 0; j < n_.dx; ++j) add(along_[i * n_.dx + j], &slope_[j * width_], width_, to);
       for (int64_t j = 0; j < din; ++j) to[i * din + j] += v_[j];
       to[n_.bias() + i] += 1.0;
       for (int64_t h = 0; h < H; ++h) {
@@ -187,24 +194,25 @@ int free_run(const Shape& n, int64_t rows, const double* theta, const double* u,
 int equations(const Shape& n, int64_t rows, const double* theta, const double* u, const double* y, double* square,
               double* slope, double* error) {
   Sensitive network(n, theta);
-  const int64_t size = n.size();
-  std::vector<double> jacobian(kBlock * size), run(n.dy);
+  const int64_t size = n.size(), width = padded(size, kWide * kHigh / 2);
+  std::vector<double> jacobian(kBlock * width), wide(width * width), run(n.dy);
   int64_t held = 0;
   for (int64_t t = 0; t < rows; ++t) {
     network.look(u + t * n.du, run.data());
     for (int64_t o = 0; o < n.dy; ++o) {
       const double measured = y[t * n.dy + o];
       if (std::isnan(measured)) continue;
-      double* row = &jacobian[held * size];
+      double* row = &jacobian[held * width];
       network.row(o, u + t * n.du, row);
       const double off = run[o] - measured;
       *error += off * off;
       add(off, row, size, slope);
-      if (++held == kBlock) add_square(jacobian.data(), held, size, square), held = 0;
+      if (++held == kBlock) add_square(jacobian.data(), held, width, wide.data()), held = 0;
     }
     if (t + 1 < rows && !network.step()) return 2;
   }
-  add_square(jacobian.data(), held, size, square);
+  add_square(jacobian.data(), held, width, wide.data());
+  for (int64_t i = 0; i < size; ++i) add(1.0, &wide[i * width + i], size - i, square + i * size + i);
   return 0;
 }
 

@@ -4,6 +4,7 @@
 """
 
 import ctypes
+from collections.abc import Callable
 
 import numpy as np
 
@@ -35,7 +36,9 @@ def network_equations(
     return (square, slope, float(error[0])) if stays else None
 
 
-def _call(function, sizes: Sizes, theta: np.ndarray, *arrays: np.ndarray) -> bool:  # type: ignore[no-untyped-def]
+def _call(
+    function: Callable[..., int], sizes: Sizes, theta: np.ndarray, *arrays: np.ndarray
+) -> bool:
     """False where the run is lost. The arrays that are written must be as they should lie."""
     given = [np.ascontiguousarray(part, np.float64) for part in (theta, *arrays)]
     rows = len(arrays[0])

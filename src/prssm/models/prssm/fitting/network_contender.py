@@ -71,6 +71,7 @@ def network_contender(contest: Contest, now: Contender) -> Contender | None:
             inducing=_POINTS,
             restarts=SEEDS,
             fold_restarts=FOLD_SEEDS,
+            recognition_hidden=race.network(EVERYTHING, 0).recognition_hidden(race.window),
         ),
     )
     starts = NetworkStarts(sized, now.starts, race)

@@ -31,6 +31,7 @@ from prssm.models.prssm.starts.network_start import (
     larger,
     on_records,
 )
+from prssm.models.prssm.starts.recognised import first_state
 from prssm.models.prssm.starts.start import MOST_STATES
 from prssm.models.prssm.trained import HeldOut
 from prssm.training.loop import State, run_to_end
@@ -45,19 +46,21 @@ _ROWS_EACH = 4  # measured values for each parameter, at least
 # Share of the held-out error that a larger size must save.
 _GAIN = 0.03
 # A network that errs so many times as much as what there is will not catch up.
-_HOPELESS = 3.0
+_HOPELESS = 2.0
 # Rows on which sizes are compared, and on which networks are trained at last.
 _FEW_ROWS = 8000
 _MANY_ROWS = 120_000
 _PIECE = 2000
 # Steps of training on these.
-_STEPS = 80
+_FIRST_STEPS = 80
+_STEPS = 50  # from a smaller network
 _LAST_STEPS = 40
 # Networks of a fold, and on all data.
 FOLD_SEEDS = 2
 SEEDS = 4
-_HIDDEN = 16  # neurons of a recognition model while sizes are compared
 _STRETCH = 3000  # rows of a held-out stretch, at most
+# Of these, the first share does not count when sizes are compared: there the first state errs.
+_BEGINNING = 0.1
 _GUESS = 60  # jobs in all, for who watches
 
 Path = tuple[Size, ...]  # the sizes that a network has had, the present one last
@@ -188,7 +191,9 @@ class NetworkRace:
             if not self.error(best, False) < (1.0 - _GAIN) * self.error(path, False):
                 break
             path = best
-        judging = [Job(fold, seed, path, True) for fold in self.judges for seed in range(FOLD_SEEDS)]
+        judging = [
+            Job(fold, seed, path, True) for fold in self.judges for seed in range(FOLD_SEEDS)
+        ]
         yield judging
         if not self.error(path, True) < self.target:
             self.path = None
@@ -238,7 +243,8 @@ class NetworkRace:
             start = on_records(start, many, self.window, seed=seed)
         else:
             start = larger(self._network(parent), job.path[-1], seed=seed)
-        found = improved(start, _LAST_STEPS if job.last else _STEPS, go_on)
+        steps = _FIRST_STEPS if parent is None else _LAST_STEPS if job.last else _STEPS
+        found = improved(start, steps, go_on)
         return np.concatenate([found.system.row(), found.firsts.ravel(), [found.rmse]])
 
     def _network(self, job: Job) -> TrainedNetwork:
@@ -253,15 +259,15 @@ class NetworkRace:
     def _held_out(self, job: Job) -> list[np.ndarray]:
         """Errors (rows, Dy) of a network's free runs over what its fold holds out."""
         network = self._network(job)
-        recognition = network.recognition(self.window, _HIDDEN, [self.seed])
+        hidden = network.recognition_hidden(self.window)
+        recognition = network.recognition(self.window, hidden, [self.seed])
         found: list[np.ndarray] = []
         for record in self.parts[job.fold].held_out:
             part = record[:_STRETCH]
-            y = part.outputs_filled()[: self.window]
-            first = np.asarray(recognition(y, part.u[: self.window], xp=np)[0])
-            row = np.append(network.system.row(), first)
+            row = np.append(network.system.row(), first_state(recognition, part, self.window))
             run = free_run(row, network.system.shape, part.u)
-            found.append(part.y - (np.full_like(part.y, np.inf) if run is None else run[1]))
+            errors = part.y - (np.full_like(part.y, np.inf) if run is None else run[1])
+            found.append(errors[int(_BEGINNING * len(part)) :])
         return found
 
     def _packed(self, job: Job, row: np.ndarray) -> np.ndarray:
@@ -288,7 +294,8 @@ def _shape(linear: LinearSystem, size: Size) -> Shape:
 
 
 def parts_of(
-    folds: Sequence[Fold], everything: tuple[Sequence[Record], LinearSystem],
+    folds: Sequence[Fold],
+    everything: tuple[Sequence[Record], LinearSystem],
     linear: Sequence[LinearSystem],
 ) -> dict[int, Part]:
     """What networks are shown, by the number of the fold."""

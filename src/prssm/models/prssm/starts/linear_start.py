@@ -23,6 +23,9 @@ _MOST = 4  # linear models
 # of long data, what a linear model is made from
 _MOST_ROWS = 6000
 _PIECE = 2000
+# what it is improved on at last
+_LAST_ROWS = 40_000
+_LAST_PIECE = 10_000
 
 
 def spread_out(
@@ -105,17 +108,25 @@ class LinearStart:
     ) -> Self:
         """The best linear model of some records.
 
+        Of long ones it is looked for on pieces, and improved on more of them.
+
         The model `near`, of more records and the same order, is where to start: then few other
         starts are tried.
         """
-        system = Identification(records).best(
+        pieces = spread_out(records)
+        system = Identification(pieces).best(
             limits.order,
             starts=2 if near else 4,
             random_starts=0 if near else 4,
             max_radius=limits.max_radius,
             near=[near.system] if near else [],
         )
-        return cls.of(system, records, window)
+        more = spread_out(records, _LAST_ROWS, _LAST_PIECE)
+        if sum(map(len, more)) > sum(map(len, pieces)):
+            system = Identification(more).best(
+                limits.order, starts=1, random_starts=0, max_radius=limits.max_radius, near=[system]
+            )
+        return cls.of(system, pieces, window)
 
     @classmethod
     def random_walk(cls, latent_dim: int, input_dim: int, output_dim: int, window: int) -> Self:

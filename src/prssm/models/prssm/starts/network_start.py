@@ -16,13 +16,16 @@ from prssm.models.prssm.config import ResolvedConfig
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import LinearEmission
 from prssm.models.prssm.recognition import Recognition
-from prssm.models.prssm.starts.recognised import recognition_from
+from prssm.models.prssm.starts.recognised import MOST_WINDOWS, first_state, recognition_from
 from prssm.models.prssm.starts.start import gp_without_signal
 
 # Of the prior around the start; see `networks.search`. Errors are correlated over tens of rows.
 _PRIOR_WEIGHT = 30.0
 _POLES = (0.3, 0.95)  # of states that a network has beside those of a linear model
 _PROCESS_STD = 1e-4  # a network's errors are its sensors'
+# Neurons of a recognition model, and windows for each of its weights.
+_RECOGNITION_NEURONS = (16, 128)
+_WINDOWS_EACH = 20
 _LEAST_STD = 1e-5  # of the output's error, in scaled units
 
 
@@ -51,6 +54,12 @@ class TrainedNetwork:
             run = free_run(np.append(row, first), self.system.shape, record.u)
             found.append(np.zeros((len(record), len(first))) if run is None else run[0])
         return found
+
+    def recognition_hidden(self, window: int) -> int:
+        """Neurons of the recognition model that the data can tell."""
+        samples = window * (self.records[0].input_dim + self.records[0].output_dim)
+        rows = min(sum(map(len, self.records)), MOST_WINDOWS)
+        return int(np.clip(rows // _WINDOWS_EACH - samples, *_RECOGNITION_NEURONS))
 
     def recognition(self, window: int, hidden: int, seed: Sequence[int]) -> Recognition:
         """The map from first samples to its first state."""
@@ -85,17 +94,9 @@ def on_records(
     network: TrainedNetwork, records: Sequence[Record], window: int, *, seed: Sequence[int]
 ) -> TrainedNetwork:
     """The same network with first states in other records, as its recognition model sees them."""
-    hidden = 16
-    recognition = network.recognition(window, hidden, seed)
-    firsts = np.stack([_first_state(recognition, record, window) for record in records])
+    recognition = network.recognition(window, network.recognition_hidden(window), seed)
+    firsts = np.stack([first_state(recognition, record, window) for record in records])
     return replace(network, records=records, firsts=firsts)
-
-
-def _first_state(recognition: Recognition, record: Record, window: int) -> np.ndarray:
-    y = record.outputs_filled()
-    if len(record) < window:
-        return np.zeros(len(recognition.log_std_bias))
-    return np.asarray(recognition(y[:window], record.u[:window], xp=np)[0])
 
 
 def improved(
@@ -124,9 +125,8 @@ def network_model(
     transition = gp_without_signal(config, mean, system.shape.inputs, rng=rng)
     states, _, outputs, _ = system.shape
     transition = replace(transition, log_process_std=np.full(states, np.log(_PROCESS_STD)))
-    recognition = network.recognition(
-        config.recognition_window, config.recognition_hidden, [config.seed]
-    )
+    window = config.recognition_window
+    recognition = network.recognition(window, config.recognition_hidden, [config.seed])
     return StateSpaceModel(
         transition,
         LinearEmission(system.C, system.D, system.offset),

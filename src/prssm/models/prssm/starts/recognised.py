@@ -11,7 +11,7 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.models.prssm.recognition import Recognition
 
-_MOST = 6000  # windows that are looked at
+MOST_WINDOWS = 6000  # windows that are looked at
 _RIDGES = 10.0 ** np.arange(-9.0, 1.0)
 _LEAST_STD = 1e-4  # of a first state, relative to that state's deviation
 _TEST = 5  # every so many windows judge how strong a ridge is best
@@ -50,12 +50,20 @@ def recognition_from(
     )
 
 
+def first_state(recognition: Recognition, record: Record, window: int) -> np.ndarray:
+    """The state at the first row of a record, zero where that is too short to tell."""
+    if len(record) < window:
+        return np.zeros(len(recognition.log_std_bias))
+    y = record.outputs_filled()[:window]
+    return np.asarray(recognition(y, record.u[:window], xp=np)[0])
+
+
 def _windows(
     records: Sequence[Record], states: Sequence[np.ndarray], window: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Samples (N, window (Dy + Du)) as a recognition model reads them, and states (N, Dx)."""
     total = sum(max(len(record) - window + 1, 1) for record in records)
-    every = max(1, total // _MOST)
+    every = max(1, total // MOST_WINDOWS)
     samples: list[np.ndarray] = []
     targets: list[np.ndarray] = []
     for record, x in zip(records, states, strict=True):

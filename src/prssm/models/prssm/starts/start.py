@@ -43,6 +43,7 @@ class Starts:
         take longer than the training.
         """
         self.config = config
+        self.whole = records
         self.records = spread_out(records)
         self.of_all = of_all
         self.sizes = records[0].input_dim, records[0].output_dim
@@ -64,7 +65,7 @@ class Starts:
             self.records, MOST_STATES, config.recognition_window, order=config.linear_order
         )
         states = max(config.latent_dim, limits[0].order)
-        found = Starts(config.replace(latent_dim=states), self.records)
+        found = Starts(config.replace(latent_dim=states), self.whole)
         found.limits = tuple(one for one in limits if one.order <= states)
         return found
 
@@ -77,7 +78,7 @@ class Starts:
 
     def with_config(self, config: ResolvedConfig) -> "Starts":
         """The same linear models with other options, such as more states."""
-        found = Starts(config, self.records, self.of_all)
+        found = Starts(config, self.whole, self.of_all)
         found.limits = self.limits
         found.linear = self.linear
         return found
@@ -86,7 +87,7 @@ class Starts:
     def linear(self) -> list[LinearStart]:
         of_all = self.of_all.linear if self.of_all is not None else [None] * len(self.limits)
         return [
-            LinearStart.fit(self.records, limits, self.config.recognition_window, near=near)
+            LinearStart.fit(self.whole, limits, self.config.recognition_window, near=near)
             for limits, near in zip(self.limits, of_all, strict=True)
         ]
 
