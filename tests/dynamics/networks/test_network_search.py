@@ -145,7 +145,11 @@ def test_neurons_learn_what_a_linear_system_cannot():
     for t in range(299):
         y[t + 1] = 0.7 * y[t] + np.tanh(1.5 * u[t])
     linear = LinearSystem(
-        np.array([[0.7]]), np.array([[0.6]]), np.ones((1, 1)), D=np.zeros((1, 1)), offset=np.zeros(1)
+        np.array([[0.7]]),
+        np.array([[0.6]]),
+        np.ones((1, 1)),
+        D=np.zeros((1, 1)),
+        offset=np.zeros(1),
     )
     errors = []
     for neurons in (0, 2):

@@ -77,9 +77,7 @@ def test_neurons_around_a_linear_system_add_nothing_yet():
 @pytest.mark.parametrize("seed", range(5))
 def test_runs_of_a_network_within_a_circle_stay_within_their_bound(seed):
     shape = Shape(3, 1, 1, 6)
-    wild = NetworkSystem.of_row(
-        3.0 * np.random.default_rng(seed).normal(size=shape.shared), shape
-    )
+    wild = NetworkSystem.of_row(3.0 * np.random.default_rng(seed).normal(size=shape.shared), shape)
     system = wild.within(0.9)
     A = system.weight[:, :3]
     assert spectral_radius(wild.weight[:, :3]) > 1.0
