@@ -1,6 +1,7 @@
 """The race between sizes of networks: what it chooses, and that it goes on where it stopped."""
 
 import time
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -34,7 +35,7 @@ def saturating(rows=ROWS, seed=0):
 def race(target=0.5, folds=2, record=None):
     record = saturating() if record is None else record
     edges = np.linspace(0, len(record), folds + 1).astype(int)
-    held_out = [record[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
+    held_out = [record[begin:end] for begin, end in pairwise(edges)]
     shown = [[one for one in held_out if one is not other] for other in held_out]
     parts = [
         SimpleNamespace(shown_records=records, held_out_records=[hidden])
