@@ -40,7 +40,7 @@ def test_the_shortest_record_bounds_the_horizon_and_that_the_recognition_window(
 
 
 def test_what_the_user_said_stays():
-    said = DEFAULT.replace(latent_dim=2, horizon=30, inducing=5, iterations=7, folds=0)
+    said = DEFAULT.replace(latent_dim=2, horizon=30, inducing=5, iterations=7, folds=0, neurons=3)
     assert said.resolved(records(10_000)) == said
     assert PAPER.resolved(records(10_000)) == PAPER
 

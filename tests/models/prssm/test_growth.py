@@ -26,6 +26,7 @@ SMALL = {
     "folds": 2,
     "fold_restarts": 1,
     "simulation_samples": 20,
+    "neurons": 0,
 }
 
 

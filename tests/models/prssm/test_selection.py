@@ -34,6 +34,7 @@ SMALL = {
     "folds": 2,
     "fold_restarts": 1,
     "simulation_samples": 50,
+    "neurons": 0,  # the levels alone
 }
 
 

@@ -79,7 +79,7 @@ class Search:
 
     def _prior(self, point: Point) -> float:
         """Rho n: the precision of the prior beside a sum of squares."""
-        return self.weight * self.best.squares / self.count
+        return self.weight * point.squares / max(self.count, 1)
 
     def _objective(self, point: Point, precision: float) -> float:
         away = np.sum((point.row - self.middle) ** 2) + np.sum(point.firsts**2)
@@ -92,7 +92,8 @@ class Search:
         local = self._equations(now, precision)
         before = self._objective(now, precision)
         while local is not None and self._damping < _MOST_DAMPING:
-            trial = self._at(*_solved(local, now, self._damping))
+            solved = _solved(local, now, self._damping)
+            trial = now if solved is None else self._at(*solved)
             after = self._objective(trial, precision)
             if after < before:
                 self.best = trial
@@ -102,10 +103,11 @@ class Search:
         return 0.0
 
     def _equations(self, now: Point, precision: float) -> "list[_Local] | None":
+        """Those of each record; None where a run is lost or its derivative overflows."""
         found: list[_Local] = []
         for record, first in zip(self.records, now.firsts, strict=True):
             parts = equations(np.append(now.row, first), self.shape, record.u, record.y)
-            if parts is None:
+            if parts is None or not np.isfinite(parts[0]).all():
                 return None
             found.append(_Local(*parts[:2]))
         shared = self.shape.shared
@@ -126,8 +128,24 @@ class _Local(NamedTuple):
     slope: np.ndarray
 
 
-def _solved(local: Sequence[_Local], now: Point, damping: float) -> tuple[np.ndarray, np.ndarray]:
-    """Parameters and first states after a damped step; first states are eliminated."""
+def _solved(
+    local: Sequence[_Local], now: Point, damping: float
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Parameters and first states after a damped step; None where rounding leaves none.
+
+    So it is where errors are as small as rounding: then the prior is as weak, and more damping is
+    needed.
+    """
+    try:
+        return _eliminated(local, now, damping)
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _eliminated(
+    local: Sequence[_Local], now: Point, damping: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The step itself, whose first states are eliminated from the equations."""
     shared = len(now.row)
     square = np.zeros((shared, shared))
     slope = np.zeros(shared)

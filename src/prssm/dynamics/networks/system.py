@@ -116,7 +116,10 @@ class NetworkSystem:
     def with_more_states(
         self, count: int, rng: np.random.Generator, poles: tuple[float, float]
     ) -> Self:
-        """The same function with so many more states: filters of the inputs that nothing reads."""
+        """The same function with so many more states: filters of the inputs that nothing reads.
+
+        Without inputs they are zero, and neurons read them, so that training can make use of them.
+        """
         states, inputs, outputs, neurons = self.shape
         decay, drive = _filters(count, inputs, rng, poles=poles)
         weight = np.zeros((states + count, states + count + inputs))
@@ -124,14 +127,13 @@ class NetworkSystem:
         weight[:states, states + count :] = self.weight[:, states:]
         weight[states:, states : states + count] = np.diag(decay)
         weight[states:, states + count :] = drive
+        seen = _random_weights(neurons, count, rng) if inputs == 0 else np.zeros((neurons, count))
         return replace(
             self,
             weight=weight,
             bias=np.append(self.bias, np.zeros(count)),
             neuron_out=np.concatenate([self.neuron_out, np.zeros((count, neurons))]),
-            neuron_weight=np.insert(
-                self.neuron_weight, [states] * count, _random_weights(neurons, count, rng), axis=1
-            ),
+            neuron_weight=np.insert(self.neuron_weight, [states] * count, seen, axis=1),
             C=np.concatenate([self.C, np.zeros((outputs, count))], axis=1),
         )
 

@@ -86,10 +86,15 @@ class Contender:
         parts = [trained.held_out(one.level, one.round, folds) for one in self.choice.candidates]
         return mixed(parts)
 
-    def held_out_at_all_rows(self, records: Sequence[Record]) -> HeldOut:
-        """The same at every row of the records, which its own rate may leave out."""
+    def held_out_at_all_rows(
+        self, records: Sequence[Record], folds: Sequence[Fold] | None = None
+    ) -> HeldOut:
+        """The same at every row of the records, which its own rate may leave out.
+
+        Of all folds, where none are named.
+        """
         found: list[np.ndarray] = []
-        for fold in self.folds:
+        for fold in self.folds if folds is None else folds:
             mixtures = self._mixtures(fold)
             for stretch in fold.stretches:
                 part = _rows(records, stretch, self.stride)
@@ -236,8 +241,11 @@ class Contest:
             folds = [fold for fold in now.folds if fold in other.folds]
             before = now.held_out(folds).typical
             return 1.0 - other.held_out(folds).typical / before
-        before = now.held_out_at_all_rows(self.records).typical
-        return 1.0 - other.held_out_at_all_rows(self.records).typical / before
+        both = [now.folds, other.folds]
+        if len(both[0]) != len(both[1]):  # one was judged by the fold in the middle alone
+            both = [folds[len(folds) // 2 :][:1] for folds in both]
+        before = now.held_out_at_all_rows(self.records, both[0]).typical
+        return 1.0 - other.held_out_at_all_rows(self.records, both[1]).typical / before
 
 
 def is_long(now: Contender) -> bool:

@@ -11,6 +11,7 @@ checkpoint holds.
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import chain
 from threading import Event
 from typing import NamedTuple
 
@@ -61,7 +62,8 @@ SEEDS = 4
 _STRETCH = 3000  # rows of a held-out stretch, at most
 # Of these, the first share does not count when sizes are compared: there the first state errs.
 _BEGINNING = 0.1
-_GUESS = 60  # jobs in all, for who watches
+_WHOLE = 100  # who watches sees percent: how many jobs there are shows only on the way
+_GROWTH = 0.5  # share of a budget, after which nothing larger is tried
 
 Path = tuple[Size, ...]  # the sizes that a network has had, the present one last
 
@@ -107,15 +109,21 @@ class NetworkRace:
     path: Path | None = None
     _done: dict[Job, np.ndarray] = field(default_factory=dict)
     _errors: dict[tuple[Path, bool], float] = field(default_factory=dict)
+    _last: list[list[Job]] = field(default_factory=list)  # rounds, if no larger size is tried
+    _left: int = 0  # jobs, then
+    _may_grow: Callable[[], bool] = lambda: True
 
     def run(self, session: Session, fingerprint: str) -> None:
         state: State = {"iteration": np.asarray(0), "numbers": np.zeros(0)}
+        budget = session.seconds_left()
+        if budget is not None:
+            self._may_grow = lambda: (session.seconds_left() or 0.0) > _GROWTH * budget
         run_to_end(
             state,
             self._advance(session),
             finished=lambda state: not self._next(state),
             figures=lambda state: self._figures(),
-            total=_GUESS,
+            total=_WHOLE,
             session=session,
             fingerprint=fingerprint,
             label=session.label,
@@ -143,10 +151,13 @@ class NetworkRace:
         def advance(state: State) -> State:
             jobs = self._next(state)[: worker_threads()]
             stop = Event()
+            # of the seconds left, what is left for others: all jobs have the same share
+            left = session.seconds_left()
+            others = 0.0 if left is None else left * (1.0 - len(jobs) / self._left)
 
             def go_on() -> bool:
                 left = session.seconds_left()
-                return not stop.is_set() and (left is None or left > 0.0)
+                return not stop.is_set() and (left is None or left > others)
 
             with ThreadPoolExecutor(worker_threads()) as pool:
                 futures = [pool.submit(self._train, job, go_on) for job in jobs]
@@ -155,12 +166,17 @@ class NetworkRace:
                 finally:
                     stop.set()
             packed = [self._packed(job, row) for job, row in zip(jobs, rows, strict=True)]
-            return {
-                "iteration": state["iteration"] + len(jobs),
-                "numbers": np.concatenate([state["numbers"], *packed]),
-            }
+            return self._counted(state, np.concatenate([state["numbers"], *packed]))
 
         return advance
+
+    def _counted(self, before: State, numbers: np.ndarray) -> State:
+        """The table with more jobs done, and how far that is on the way; never less than before."""
+        after = before | {"numbers": numbers}
+        self._next(after)
+        done = len(self._done)
+        share = _WHOLE * done // (done + self._left)
+        return after | {"iteration": np.maximum(before["iteration"], share)}
 
     def _figures(self) -> dict[str, float]:
         best = min(self._errors.values(), default=np.inf)
@@ -174,23 +190,29 @@ class NetworkRace:
             missing = [job for job in jobs if job not in self._done]
             ready = [job for job in missing if job.parent is None or job.parent in self._done]
             if ready:
+                self._left = len({*missing, *chain(*self._last)} - self._done.keys())
                 return ready
+        self._left = 0
         return []
 
     def _rounds(self) -> Iterator[list[Job]]:
         """Round after round of jobs; what comes after a round is known when its jobs are done."""
         path: Path = (Size(self.parts[EVERYTHING].linear.order, _FIRST_NEURONS),)
+        self._last = self._last_rounds(path)
         yield self._judging(path)
         if not self.error(path, False) < _HOPELESS * self.target:
             self.path = None
             return
         for _ in range(_MOST_STEPS):
             others = [(*path, size) for size in self._larger(path[-1])]
+            if not self._may_grow() and not all(map(self._is_judged, others)):
+                break
             yield [job for other in others for job in self._judging(other)]
             best = min(others, key=lambda other: self.error(other, False), default=path)
             if not self.error(best, False) < (1.0 - _GAIN) * self.error(path, False):
                 break
             path = best
+            self._last = self._last_rounds(path)
         judging = [
             Job(fold, seed, path, True) for fold in self.judges for seed in range(FOLD_SEEDS)
         ]
@@ -199,14 +221,23 @@ class NetworkRace:
             self.path = None
             return
         self.path = path
+        yield from self._last
+
+    def _last_rounds(self, path: Path) -> list[list[Job]]:
+        """Networks of a size on all data and on what every fold shows."""
         every = [
             Job(fold, seed, path, last=False)
             for fold in self.parts
             for seed in range(SEEDS if fold == EVERYTHING else FOLD_SEEDS)
         ]
-        for length in range(1, len(path) + 1):
-            yield [job._replace(path=path[:length]) for job in every]
-        yield [job._replace(last=True) for job in every]
+        growing = [
+            [job._replace(path=path[:length]) for job in every]
+            for length in range(1, len(path) + 1)
+        ]
+        return [*growing, [job._replace(last=True) for job in every]]
+
+    def _is_judged(self, path: Path) -> bool:
+        return all(job in self._done for job in self._judging(path))
 
     def _judging(self, path: Path) -> list[Job]:
         return [Job(fold, seed, path) for fold in self.judges for seed in range(FOLD_SEEDS)]

@@ -72,16 +72,23 @@ def _windows(
             rows = slice(begin, begin + window)
             samples.append(np.concatenate([y[rows].ravel(), record.u[rows].ravel()]))
             targets.append(x[begin])
-    return np.stack(samples), np.stack(targets)
+    size = window * (records[0].input_dim + records[0].output_dim)
+    return np.reshape(samples, (-1, size)), np.reshape(targets, (-1, states[0].shape[1]))
 
 
 def _regression(features: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weights of the best ridge, and the deviations (Dx,) of what it leaves unsaid."""
+    """Weights of the best ridge, and the deviations (Dx,) of what it leaves unsaid.
+
+    Where no record is as long as a window, nothing is known of a first state.
+    """
+    if not len(features):
+        states = targets.shape[1]
+        return np.zeros((features.shape[1], states)), np.ones(states)
     test = np.arange(len(features)) % _TEST == 0
     scale = np.maximum(targets.std(axis=0), 1e-12)
     best = np.inf
     ridge = _RIDGES[-1]
-    if test.all() or not test.any():
+    if test.all():
         weight = _ridge(features, targets, ridge)
         return weight, np.maximum(scale, _LEAST_STD)
     for one in _RIDGES:

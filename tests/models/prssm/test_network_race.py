@@ -1,0 +1,246 @@
+"""The race between sizes of networks: what it chooses, and that it goes on where it stopped."""
+
+import time
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from prssm.data.record import Record
+from prssm.foundation.errors import TrainingInterrupted
+from prssm.linear.system import LinearSystem
+from prssm.models.prssm.fitting import networks
+from prssm.models.prssm.fitting.networks import EVERYTHING, Job, NetworkRace, parts_of
+from prssm.models.prssm.starts.network_start import Size
+from prssm.training.session import Session, Silent
+
+WINDOW = 6
+LINEAR = LinearSystem(
+    np.array([[0.7]]), np.array([[0.6]]), np.ones((1, 1)), D=np.zeros((1, 1)), offset=np.zeros(1)
+)
+ROWS = 400
+
+
+def saturating(rows=ROWS, seed=0):
+    """x+ = 0.7 x + tanh(2 u), seen with a little noise."""
+    rng = np.random.default_rng(seed)
+    u = rng.uniform(-2, 2, (rows, 1))
+    x = np.zeros((rows, 1))
+    for t in range(rows - 1):
+        x[t + 1] = 0.7 * x[t] + np.tanh(2.0 * u[t])
+    return Record(u, x + 0.02 * rng.normal(size=x.shape))
+
+
+def race(target=0.5, folds=2, record=None):
+    record = saturating() if record is None else record
+    edges = np.linspace(0, len(record), folds + 1).astype(int)
+    held_out = [record[begin:end] for begin, end in pairwise(edges)]
+    shown = [[one for one in held_out if one is not other] for other in held_out]
+    parts = [
+        SimpleNamespace(shown_records=records, held_out_records=[hidden])
+        for records, hidden in zip(shown, held_out, strict=True)
+    ]
+    return NetworkRace(
+        parts_of(parts, ([record], LINEAR), [LINEAR] * folds),
+        judges=[0],
+        window=WINDOW,
+        seed=0,
+        target=target,
+    )
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Few networks, of few steps."""
+    monkeypatch.setattr(networks, "_FIRST_STEPS", 15)
+    monkeypatch.setattr(networks, "_STEPS", 10)
+    monkeypatch.setattr(networks, "_FIRST_NEURONS", 2)
+    monkeypatch.setattr(networks, "_MOST_NEURONS", 4)
+    monkeypatch.setattr(networks, "FOLD_SEEDS", 1)
+    monkeypatch.setattr(networks, "SEEDS", 2)
+
+
+class Watcher(Silent):
+    """Notes how far the phase is, and does something at one moment."""
+
+    def __init__(self, at=None, then=None):
+        self.at = at
+        self.then = then
+        self.seen = []
+
+    def start(self, total, done, label):
+        self.total = total
+        self.begun = done
+
+    def update(self, done, figures):
+        self.seen.append(done)
+        if len(self.seen) == self.at:
+            self.then()
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+def all_numbers(one):
+    return {job: row.tobytes() for job, row in one._done.items()}
+
+
+@pytest.fixture(scope="module")
+def whole():
+    with pytest.MonkeyPatch.context() as patch:
+        small.__wrapped__(patch)
+        watcher = Watcher()
+        one = race()
+        one.run(Session(watcher), "key")
+        return one, watcher
+
+
+def test_networks_find_what_a_linear_model_cannot(whole):
+    one, _ = whole
+    assert one.path is not None
+    assert one.error(one.path, True) < 0.1  # a linear model leaves 0.4 or so
+    for fold, seeds in ((EVERYTHING, 2), (0, 1), (1, 1)):
+        for seed in range(seeds):
+            network = one.network(fold, seed)
+            assert network.rmse < 0.1
+            assert network.system.shape.neurons == one.path[-1].neurons
+
+
+def test_seeds_are_different_networks(whole):
+    one, _ = whole
+    rows = [one.network(EVERYTHING, seed).system.row() for seed in range(2)]
+    assert not np.allclose(*rows)
+
+
+def test_who_watches_sees_it_come_nearer_and_arrive(whole):
+    _, watcher = whole
+    assert watcher.seen == sorted(watcher.seen)
+    assert watcher.seen[-1] == watcher.total
+    assert watcher.seen[0] < watcher.total / 2
+
+
+def test_no_network_is_trained_where_none_comes_near(monkeypatch):
+    one = race(target=1e-9)
+    one.run(Session(Silent()), "key")
+    assert one.path is None
+    assert {job.path for job in one._done} == {(Size(1, 2),)}
+
+
+@pytest.mark.parametrize("moment", [1, 4, "late"])
+def test_an_interrupted_race_goes_on_to_the_same_networks(whole, tmp_path, moment):
+    """More jobs than a small guess of them must not spoil a checkpoint either."""
+    expected, watcher = whole
+    moment = len(watcher.seen) - 1 if moment == "late" else moment
+    path = tmp_path / "race"
+    with pytest.raises(TrainingInterrupted, match="resume from"):
+        race().run(Session(Watcher(moment, interrupt), checkpoint=path), "key")
+    assert path.is_file()
+    again = race()
+    later = Watcher()
+    again.run(Session(later, checkpoint=path, resume=True), "key")
+    assert again.path == expected.path
+    assert all_numbers(again) == all_numbers(expected)
+    assert later.seen == watcher.seen[moment:]
+    assert later.begun == watcher.seen[moment - 1]
+
+
+def test_an_interruption_of_the_training_itself_loses_only_its_jobs(tmp_path, monkeypatch, whole):
+    path = tmp_path / "race"
+    calls = []
+    train = NetworkRace._train
+
+    def breaking(self, job, go_on):
+        calls.append(job)
+        if len(calls) > 4:
+            raise KeyboardInterrupt
+        return train(self, job, go_on)
+
+    monkeypatch.setattr(NetworkRace, "_train", breaking)
+    with pytest.raises(TrainingInterrupted):
+        race().run(Session(Silent(), checkpoint=path), "key")
+    monkeypatch.setattr(NetworkRace, "_train", train)
+    again = race()
+    again.run(Session(Silent(), checkpoint=path, resume=True), "key")
+    assert all_numbers(again) == all_numbers(whole[0])
+
+
+def test_a_checkpoint_may_hold_many_jobs(tmp_path, monkeypatch):
+    monkeypatch.setattr(networks, "SEEDS", 110)
+    monkeypatch.setattr(networks, "_FIRST_STEPS", 1)
+    monkeypatch.setattr(networks, "_GAIN", 1.0)  # no growth
+    path = tmp_path / "race"
+    race().run(Session(Silent(), checkpoint=path), "key")
+    again = race()
+    again.run(Session(Silent(), checkpoint=path, resume=True), "key")
+    assert len(again._done) > 200
+
+
+def test_a_budget_that_is_spent_ends_the_race_with_networks_that_run():
+    one = race(target=10.0)
+    begun = time.process_time()
+    one.run(Session(Silent(), deadline=time.monotonic() - 1.0), "key")
+    assert time.process_time() - begun < 5.0
+    assert one.path == (Size(1, 2),)
+    for run in one.network(EVERYTHING, 1).runs:
+        assert np.isfinite(run).all()
+
+
+def test_every_job_has_its_share_of_a_budget(monkeypatch):
+    """A clock that each question moves on: the last networks are trained as well as the first."""
+    now = [0.0]
+
+    def later(self):
+        now[0] += 0.01
+        return max(0.0, 10.0 - now[0])
+
+    monkeypatch.setattr(networks, "worker_threads", lambda: 1)
+    monkeypatch.setattr(networks, "_MOST_STEPS", 0)
+    monkeypatch.setattr(networks, "_FIRST_STEPS", 10_000)
+    asked = []
+
+    def training(self, job, go_on):
+        asked.append(0)
+        while go_on():
+            asked[-1] += 1
+        return np.zeros(networks._shape(LINEAR, job.path[-1]).size + 10)
+
+    monkeypatch.setattr(Session, "seconds_left", later)
+    monkeypatch.setattr(NetworkRace, "_train", training)
+    monkeypatch.setattr(NetworkRace, "error", lambda self, path, last: 0.1)
+    race().run(Session(Silent()), "key")
+    assert min(asked) > 0.5 * max(asked)
+    assert now[0] == pytest.approx(10.0, abs=0.5)
+
+
+@pytest.mark.parametrize(("left", "tried"), [(60.0, True), (40.0, False)])
+def test_nothing_larger_is_tried_after_half_of_a_budget(monkeypatch, left, tried):
+    answers = [100.0]
+    monkeypatch.setattr(Session, "seconds_left", lambda self: answers.pop() if answers else left)
+    one = race()
+    one.run(Session(Silent()), "key")
+    assert any(len(job.path) > 1 for job in one._done) == tried
+
+
+def test_larger_sizes_are_those_that_the_data_carry():
+    # 15 numbers of a network with one state and two neurons, 23 with four, 39 with three states
+    few = race(record=saturating(4 * 39 - 1))
+    assert few._larger(Size(1, 2)) == [Size(1, 4)]
+    enough = race(record=saturating(4 * 39))
+    assert enough._larger(Size(1, 2)) == [Size(1, 4), Size(3, 2)]
+    assert race()._larger(Size(1, 4)) == [Size(3, 4)]  # neurons are as many as may be
+
+
+def test_jobs_survive_being_numbers():
+    one = race()
+    job = Job(EVERYTHING, 3, (Size(1, 2), Size(3, 2), Size(3, 4)), last=True)
+    other = Job(1, 0, (Size(1, 2),))
+    rows = [np.arange(5.0), np.arange(2.0)]
+    one._unpack(np.concatenate([one._packed(job, rows[0]), one._packed(other, rows[1])]))
+    assert list(one._done) == [job, other]
+    np.testing.assert_array_equal(one._done[job], rows[0])
+    np.testing.assert_array_equal(one._done[other], rows[1])
+    assert job.parent == job._replace(last=False)
+    assert job.parent.parent == Job(EVERYTHING, 3, (Size(1, 2), Size(3, 2)))
+    assert other.parent is None
