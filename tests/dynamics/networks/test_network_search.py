@@ -186,6 +186,15 @@ def test_a_derivative_that_overflows_ends_a_search():
     assert search.best.squares == 200.0
 
 
+def test_a_matrix_that_rounding_spoilt_is_no_step():
+    square = np.eye(3)
+    square[2, 2] = -1.0
+    local = [module._Local(square, np.ones(3))]
+    now = Point(np.zeros(2), np.zeros((1, 1)), 1.0)
+    assert module._solved(local, now, 1e-3) is None
+    assert module._solved([module._Local(np.eye(3), np.ones(3))], now, 1e-3) is not None
+
+
 def test_missing_outputs_do_not_count():
     records = [without(linear_records(60, noise=0.1)[0], *range(10, 20))]
     search = Search(records, away(around(), 0.05), np.zeros((1, 2)), weight=1.0)

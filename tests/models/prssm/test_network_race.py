@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from prssm.data.record import Record
+from prssm.dynamics.networks import equations
 from prssm.foundation.errors import TrainingInterrupted
 from prssm.linear.system import LinearSystem
 from prssm.models.prssm.fitting import networks
@@ -221,6 +222,19 @@ def test_nothing_larger_is_tried_after_half_of_a_budget(monkeypatch, left, tried
     one = race()
     one.run(Session(Silent()), "key")
     assert any(len(job.path) > 1 for job in one._done) == tried
+
+
+def test_without_the_native_library_it_is_the_same_race(monkeypatch):
+    monkeypatch.setattr(networks, "_FIRST_STEPS", 3)
+    monkeypatch.setattr(networks, "_MOST_STEPS", 0)
+    both = []
+    for missing in (False, True):
+        if missing:
+            monkeypatch.setattr(equations, "trainer_why_not", lambda: "not built")
+        one = race(target=10.0, record=saturating(60))
+        one.run(Session(Silent()), "key")
+        both.append(one.network(EVERYTHING, 0).system.row())
+    np.testing.assert_allclose(both[1], both[0], rtol=1e-6, atol=1e-8)
 
 
 def test_larger_sizes_are_those_that_the_data_carry():

@@ -1,0 +1,295 @@
+"""Networks as a contender of the default preset: where they win, where not, and what is kept."""
+
+import time
+
+import numpy as np
+import pytest
+
+import prssm
+from prssm.export.describing import describe
+from prssm.models.prssm import estimator
+from prssm.models.prssm.estimator import FilterMembers, trained_noises
+from prssm.models.prssm.fitting import final_choice, networks
+from prssm.models.prssm.fitting.final_choice import best_of_all
+from prssm.models.prssm.levels import LEVELS, NETWORK
+
+SMALL = {
+    "linear_order": 2,
+    "latent_dim": 2,
+    "inducing": 4,
+    "batch": 4,
+    "horizon": 30,
+    "recognition_window": 12,
+    "recognition_hidden": 4,
+    "restarts": 1,
+    "iterations": 20,
+    "folds": 2,
+    "fold_restarts": 1,
+    "members": 2,
+    "simulation_samples": 20,
+}
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """The filter keeps the noises of training: to look for better ones takes seconds."""
+    monkeypatch.setattr(
+        estimator,
+        "filter_members",
+        lambda last, window: FilterMembers.equal(
+            last.choice.mixture.models, trained_noises(last.choice.mixture.models)
+        ),
+    )
+
+
+def oscillator(rows=400, seed=0, outputs=1, hard=2.0):
+    """A mass on a spring that is stiff at first and then soft, and a little noise."""
+    rng = np.random.default_rng(seed)
+    u = np.repeat(rng.uniform(-2, 2, rows // 5 + 1), 5)[:rows]
+    found = np.empty((rows, 2))
+    place = speed = 0.0
+    for t in range(rows):
+        found[t] = place, speed
+        pull = (0.3 + 2.0 * (2.0 - hard)) * place + hard * np.tanh(2.0 * place)
+        speed += 0.2 * (-0.8 * speed - pull + 2.0 * u[t])
+        place += 0.2 * speed
+    return u, found[:, :outputs] + 0.01 * rng.normal(size=(rows, outputs))
+
+
+class Phases:
+    """Notes the phases, and how far each came."""
+
+    def __init__(self, stop_in=None):
+        self.stop_in = stop_in
+        self.seen = {}
+
+    def start(self, total, done, label):
+        self.label = label
+        self.seen[label] = (done, total)
+
+    def update(self, done, figures):
+        self.seen[self.label] = (done, self.seen[self.label][1])
+        if self.label == self.stop_in and done > 30:
+            raise KeyboardInterrupt
+
+    def stop(self):
+        pass
+
+
+@pytest.fixture(scope="module")
+def data():
+    return prssm.Record(*oscillator())
+
+
+@pytest.fixture(scope="module")
+def won(data):
+    """A model whose choice was networks, and the phases of its training."""
+    phases = Phases()
+    return prssm.PRSSM(**SMALL).fit(data, progress=phases), phases
+
+
+def test_networks_win_where_they_err_less(won):
+    model, phases = won
+    assert model.level_ == NETWORK.name == "network"
+    errors = {level: score["typical"] for level, score in model.held_out_.items()}
+    assert errors["network"] < 0.7 * min(errors[level] for level in LEVELS)
+    assert phases.seen["training networks"] == (100, 100)
+
+
+def test_what_was_chosen_is_told(won):
+    model, _ = won
+    found = dict(model.findings())
+    assert found["Complexity"].startswith("network (")
+    config = model.config_
+    assert found["Size"].startswith(f"{config.latent_dim} states, {config.neurons} neurons")
+    assert config.neurons >= 4
+    assert config.inducing == 1
+
+
+def test_it_runs_on_new_data_with_an_honest_band(won):
+    model, _ = won
+    u, y = oscillator(seed=1)
+    run = model.simulate(prssm.Record(u, y))
+    late = slice(50, None)
+    error = np.sqrt(np.mean((run.mean[late] - y[late]) ** 2)) / y.std()
+    assert error < 0.3
+    assert np.isfinite(run.std).all()
+
+
+def test_a_saved_model_is_the_same(won, data, tmp_path):
+    model, _ = won
+    again = prssm.load(model.save(tmp_path / "m.prssm"))
+    assert again.level_ == "network"
+    assert again.findings() == model.findings()
+    for name in ("neurons", "latent_dim", "inducing", "recognition_hidden"):
+        assert getattr(again.config_, name) == getattr(model.config_, name)
+    run = model.simulate(data)
+    same = again.simulate(data)
+    np.testing.assert_array_equal(same.mean, run.mean)
+    np.testing.assert_array_equal(same.std, run.std)
+
+
+def test_everything_that_uses_a_model_knows_it(won, data):
+    model, _ = won
+    part = data[:100]
+    filtered = model.filter(part)
+    assert np.isfinite(filtered.mean).all()
+    predicted = model.predict(part, horizon=3)
+    assert np.isfinite(predicted.mean).all()
+    stepper = model.stepper()
+    assert stepper is not None
+    description = describe(model)
+    assert description is not None
+
+
+@pytest.mark.usefixtures("quick")
+def test_an_interrupted_fit_goes_on_to_the_same_model(won, data, tmp_path):
+    model, _ = won
+    path = tmp_path / "fit.checkpoint"
+    with pytest.raises(prssm.PrssmError, match="resume from"):
+        prssm.PRSSM(**SMALL).fit(data, checkpoint=path, progress=Phases("training networks"))
+    assert (tmp_path / "fit.checkpoint.network").is_file()
+    phases = Phases()
+    again = prssm.PRSSM(**SMALL).fit(data, checkpoint=path, resume=True, progress=phases)
+    assert again.level_ == "network"
+    np.testing.assert_array_equal(again.simulate(data).mean, model.simulate(data).mean)
+    assert [file.name for file in tmp_path.iterdir()] == ["fit.checkpoint"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_of_a_linear_system_they_do_not_win():
+    u, y = oscillator(300, hard=0.0)
+    model = prssm.PRSSM(**SMALL).fit(prssm.Record(u, y))
+    assert "network" not in model.level_.split("+")
+    assert model.config_.neurons == 0
+
+
+def several():
+    """Records with gaps, two inputs and two outputs; one is as short as the recognition window."""
+    records = []
+    for seed, rows in enumerate((80, 9, 90, 85)):
+        u, y = oscillator(rows, seed, outputs=2)
+        more = np.random.default_rng(seed).normal(size=rows)
+        y[rows // 2 : rows // 2 + 4, 0] = np.nan
+        records.append(prssm.Record(np.stack([u, more], axis=1), y))
+    return records
+
+
+@pytest.mark.usefixtures("quick")
+def test_several_records_with_gaps_many_inputs_and_outputs():
+    records = several()
+    model = prssm.PRSSM(**SMALL | {"horizon": 9, "recognition_window": 9}).fit(records)
+    assert model.level_ == "network"
+    for record in records:
+        assert np.isfinite(model.simulate(record).mean).all()
+
+
+def autonomous(rows):
+    """The van der Pol oscillator: no input."""
+    found = np.empty(rows)
+    place, speed = 0.5, 0.0
+    for t in range(rows):
+        found[t] = place
+        speed += 0.15 * ((1.0 - place**2) * speed - place)
+        place += 0.15 * speed
+    return found + 0.01 * np.random.default_rng(0).normal(size=rows)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_system_without_inputs():
+    record = prssm.Record(np.zeros((300, 0)), autonomous(300))
+    model = prssm.PRSSM(**SMALL).fit(record)
+    assert model.level_ == "network"
+    run = model.simulate(record)
+    assert np.sqrt(np.mean((run.mean - record.y) ** 2)) < 0.3 * record.y.std()
+
+
+# ---- who takes part ----
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("neurons", [0, 3])
+def test_neurons_that_were_asked_for_leave_networks_out(data, monkeypatch, neurons):
+    def refused(*arguments):
+        raise AssertionError("networks were trained")
+
+    monkeypatch.setattr(final_choice, "network_contender", refused)
+    model = prssm.PRSSM(**SMALL | {"iterations": 2, "neurons": neurons}).fit(data[:150])
+    assert model.config_.neurons == neurons
+    assert model.level_ != "network"
+    mean = model.mixture_.models.transition.mean
+    assert np.shape(getattr(mean, "neuron_bias", np.zeros((1, 0))))[-1] == neurons
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_budget_that_is_nearly_spent_leaves_a_model(data):
+    begun = time.monotonic()
+    model = prssm.PRSSM(**SMALL).fit(data, budget=0.5)
+    assert np.isfinite(model.simulate(data).mean).all()
+    assert time.monotonic() - begun < 60.0
+
+
+def test_the_level_is_no_choice_of_an_option():
+    with pytest.raises(prssm.PrssmError, match="complexity"):
+        prssm.PRSSM(complexity="network")
+
+
+# ---- the order of the contest ----
+
+
+class Fake:
+    """A contest in which errors are numbers."""
+
+    def __init__(self):
+        self.told = []
+        self.quiet = False
+
+    def run(self, first):
+        return first
+
+    def gain(self, now, other):
+        return 1.0 - other / now
+
+    def better(self, now, other, gain):
+        if gain < 0.02:
+            return now
+        if not self.quiet:
+            self.tell(other)
+        return other
+
+    def tell(self, now):
+        self.told.append(now)
+
+
+@pytest.mark.parametrize(
+    ("first", "trained", "grown", "best", "told"),
+    [
+        (1.0, None, 0.9, 0.9, []),
+        (1.0, 0.5, 0.1, 0.5, [0.5]),  # far behind networks: growth is not tried
+        (1.0, 0.8, 0.9, 0.8, [0.8, 0.8]),
+        (1.0, 0.8, 0.5, 0.5, [0.8, 0.5]),
+        (1.0, 1.2, 0.9, 0.9, []),
+        (1.0, 1.2, 1.3, 1.2, [1.2]),
+    ],
+)
+def test_what_is_kept_in_the_end(monkeypatch, first, trained, grown, best, told):
+    class Grown:
+        def __init__(self, contest, now):
+            assert now == first
+
+        def run(self):
+            return grown
+
+    monkeypatch.setattr(final_choice, "Growth", Grown)
+    monkeypatch.setattr(final_choice, "network_contender", lambda contest, now: trained)
+    contest = Fake()
+    assert best_of_all(contest, first, with_networks=True) == best
+    assert contest.told == told
+    assert not contest.quiet
+    assert best_of_all(Fake(), first, with_networks=False) == grown
+
+
+def test_the_seeds_of_a_contender_are_those_of_its_race(won):
+    model, _ = won
+    groups = model.restarts_.groups
+    assert {group.count for group in groups} == {networks.SEEDS, networks.FOLD_SEEDS}
