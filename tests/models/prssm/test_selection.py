@@ -1,5 +1,6 @@
 """The choice between levels of complexity."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import prssm
+from prssm.foundation.errors import TrainingError
 from prssm.linear.order import as_good, first_good
 from prssm.models.prssm import estimator, trained
 from prssm.models.prssm.config import DEFAULT
@@ -15,7 +17,7 @@ from prssm.models.prssm.fitting import fit as fitting
 from prssm.models.prssm.fitting.groups import Group, groups_of
 from prssm.models.prssm.fitting.referee import Referee
 from prssm.models.prssm.levels import AUTO, LEVELS, levels_of
-from prssm.models.prssm.selection import NEAR, best_rounds
+from prssm.models.prssm.selection import NEAR, best_rounds, choose
 from prssm.models.prssm.trained import Candidate, HeldOut, Stage, Trained, _stays, mixed
 from prssm.models.simulated import Simulated
 from prssm.training.race import Standing
@@ -369,6 +371,30 @@ def test_where_all_models_run_away_held_out_errors_decide_and_the_user_is_warned
     again = prssm.load(model.save(tmp_path / "m.prssm"))
     for fitted in (model, again):
         assert "longer horizon" in dict(fitted.findings())["Warning"]
+
+
+def test_a_level_that_diverged_in_one_fold_is_no_candidate(straight):
+    trained = straight.restarts_
+    before = [(one.level.name, one.round) for one in trained.candidates()]
+    first = ("held", 1)
+    assert first in before
+    fold = next(
+        group for group in trained.groups if group.level.name == "held" and group.fold is not None
+    )
+    objective = trained.stages[1].objective.copy()
+    objective[fold.restarts] = np.nan
+    stages = [trained.stages[0], trained.stages[1]._replace(objective=objective)]
+    hurt = replace(trained, stages=[*stages, *trained.stages[2:]], _runs={})
+    after = [(one.level.name, one.round) for one in hurt.candidates()]
+    assert after == [one for one in before if one != first]
+    assert "held" not in choose(hurt).level.split("+") or ("held", 2) in after
+
+
+def test_where_every_level_diverged_the_user_is_told(straight):
+    trained = straight.restarts_
+    stages = [one._replace(objective=np.full_like(one.objective, np.nan)) for one in trained.stages]
+    with pytest.raises(TrainingError, match="all 1 restarts of level 'linear' diverged"):
+        replace(trained, stages=stages, _runs={}).candidates()
 
 
 class Wandering(Trained):

@@ -212,16 +212,25 @@ class Trained:
         return record.y - np.where(np.isfinite(run.mean), run.mean, np.inf), run.std
 
     def candidates(self) -> list[Candidate]:
-        """Every level after every round in which it was trained; one that is not trained, once."""
-        found = []
+        """Every level after every round in which it was trained; one that is not trained, once.
+
+        One that has diverged, on all data or on what a fold shows, is none, unless all have.
+        """
+        found: list[tuple[Level, int]] = []
         for level in self.levels:
             mine = np.concatenate([group.restarts for group in self._of(level)])
             rounds = [
                 number for number, active in enumerate(self.active) if np.isin(mine, active).any()
             ]
-            for number in rounds if level.trained else [0]:
-                found.append(Candidate(level, number, self.held_out(level, number)))
-        return found
+            found += [(level, number) for number in (rounds if level.trained else [0])]
+        alive = [(level, number) for level, number in found if self._lives(level, number)]
+        return [
+            Candidate(level, number, self.held_out(level, number))
+            for level, number in alive or found
+        ]
+
+    def _lives(self, level: Level, number: int) -> bool:
+        return all(len(self.ranked(group, number)) for group in self._of(level))
 
     def steady(self, level: Level, number: int) -> np.ndarray:
         """Members of this level, trained on all data, that do not run away over the longest record.
