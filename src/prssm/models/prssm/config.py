@@ -150,7 +150,7 @@ class PRSSMConfig(Options):
     grow: bool = option(
         False,
         "whether rate, states, inducing points, horizon and iterations grow where held-out errors "
-        "fall with them; with complexity 'auto'",
+        "fall with them, and networks compete (neurons); with complexity 'auto'",
     )
     last_rate: float = option(
         0.5, "step size at the start of a stage of growth, relative to learning_rate", above=0
