@@ -18,10 +18,12 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "_generated" not in path.parts)
 FRONT = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
-TOLD = [DOCS / "tutorials", DOCS / "explanation", DOCS / "index.md", ROOT / "README.md"]
+PARTS = ("tutorials", "how-to", "reference", "explanation", "index.md", "accuracy.md")
+TOLD = [*(DOCS / part for part in PARTS), ROOT / "README.md"]
 LINK = re.compile(r"(?<!\!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 MENTION = re.compile(r"(?<![\w/.-])docs/[\w/.-]+\.(?:md|png|py)(?!\w)")
 KNOWN_PROGRAMS = {"pip", "python", "make", "git", "dask", "auditwheel"}
+EMPTY_TABLE = re.compile(r"^ *\|(?: *:?-+:? *\|)+ *\n(?! *\|)", re.MULTILINE)
 LARGEST_PICTURE = 100_000  # bytes
 # made by benchmarks and studies before there was a limit
 LARGE_PICTURES = {
@@ -91,6 +93,11 @@ def test_links_lead_somewhere(path):
         assert there.exists(), f"{short(path)}: {target} leads nowhere"
         if heading:
             assert heading in prose.anchors(there.read_text(encoding="utf-8")), f"no #{heading}"
+
+
+@pytest.mark.parametrize("path", [*PAGES, *FRONT], ids=short)
+def test_tables_have_rows(path):
+    assert EMPTY_TABLE.findall(path.read_text(encoding="utf-8")) == []
 
 
 def test_every_page_that_is_named_exists():

@@ -23,7 +23,7 @@ class PRSSMConfig(Options):
     latent_dim: int | None = option(
         4,
         "Dx, dimension of the latent state; none: 6, twice the number of outputs or the order of "
-        "the best linear model (up to 16), whichever is most",
+        "the best linear model (up to 20), whichever is most",
         minimum=1,
     )
     inducing: int | None = option(
@@ -61,8 +61,9 @@ class PRSSMConfig(Options):
     mean: str = option("identity", "prior mean of the transition", choices=tuple(MEANS))
     neurons: int | None = option(
         0,
-        "neurons in the prior mean of the transition beside its linear part, with start 'linear'; "
-        "none: as many as held-out errors support",
+        "neurons in the prior mean of the transition beside its linear part, trained with all "
+        "else, with start 'linear'; none: no neurons there, but recurrent networks of a size that "
+        "held-out errors choose compete with the levels, with grow and complexity 'auto'",
         minimum=0,
     )
     inducing_covariance: str = option(
@@ -149,7 +150,7 @@ class PRSSMConfig(Options):
     grow: bool = option(
         False,
         "whether rate, states, inducing points, horizon and iterations grow where held-out errors "
-        "fall with them; with complexity 'auto'",
+        "fall with them, and networks compete (neurons); with complexity 'auto'",
     )
     last_rate: float = option(
         0.5, "step size at the start of a stage of growth, relative to learning_rate", above=0
