@@ -137,6 +137,20 @@ class NetworkSystem:
             C=np.concatenate([self.C, np.zeros((outputs, count))], axis=1),
         )
 
+    def transformed(self, T: np.ndarray, inverse: np.ndarray) -> Self:
+        """The same system with the state T x."""
+        states = len(self.bias)
+        back = np.eye(self.weight.shape[1])
+        back[:states, :states] = inverse
+        return replace(
+            self,
+            weight=T @ self.weight @ back,
+            bias=T @ self.bias,
+            neuron_out=T @ self.neuron_out,
+            neuron_weight=self.neuron_weight @ back,
+            C=self.C @ inverse,
+        )
+
     def within(self, max_radius: float = MAX_RADIUS) -> Self:
         """The same with the poles of its linear part inside a circle.
 

@@ -7,6 +7,7 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.dynamics.engines.choice import Engine
 from prssm.models.prssm.elbo import Draws, StateSpaceModel
+from prssm.models.prssm.filtering.polished import is_network, polished
 from prssm.models.prssm.filtering.short_start import Firsts, spread_of
 from prssm.models.prssm.free_run import FreeRuns
 from prssm.models.simulated import Simulated
@@ -41,7 +42,7 @@ class Mixture(eqx.Module):
         `quick` runs in single precision and gives no samples and no states. Without `keep` there
         are no samples either, and memory is that of the means and deviations alone.
         """
-        means, factors = first or Firsts.apart(*self.first_states(u, y_start))
+        means, factors = first or self._firsts(u, y_start)
         members = len(means)
         share = -(-count // members)
         kind = np.float32 if quick else np.float64
@@ -69,6 +70,14 @@ class Mixture(eqx.Module):
             state_mean=None if inside is None else inside.mean,
             state_std=None if inside is None else np.sqrt(inside.var()),
         )
+
+    def _firsts(self, u: np.ndarray, y_start: np.ndarray) -> Firsts:
+        """By the recognition model; those of networks are improved by their own equations."""
+        rough = Firsts.apart(*self.first_states(u, y_start))
+        rows = min(self.window, len(y_start), len(u))
+        if rows == 0 or np.isnan(y_start[:rows]).all() or not is_network(self.models):
+            return rough
+        return polished(self.models, u[:rows], y_start[:rows], rough=rough)
 
     def only(self, index: int) -> "Mixture":
         """One member alone."""

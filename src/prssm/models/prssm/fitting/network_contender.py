@@ -18,7 +18,7 @@ from prssm.models.prssm.fitting.networks import (
 from prssm.models.prssm.fitting.prepare import prepared
 from prssm.models.prssm.levels import NETWORK
 from prssm.models.prssm.selection import choose
-from prssm.models.prssm.starts.network_start import network_model
+from prssm.models.prssm.starts.network_start import network_model, window_for
 from prssm.models.prssm.starts.start import Starts
 
 _POINTS = 1  # inducing points of a GP that plays no part
@@ -63,6 +63,7 @@ def network_contender(contest: Contest, now: Contender) -> Contender | None:
     if race.path is None:
         return None
     size = race.path[-1]
+    window = window_for(size, race.window, now.steps)
     sized = cast(
         ResolvedConfig,
         config.replace(
@@ -71,7 +72,8 @@ def network_contender(contest: Contest, now: Contender) -> Contender | None:
             inducing=_POINTS,
             restarts=SEEDS,
             fold_restarts=FOLD_SEEDS,
-            recognition_hidden=race.network(EVERYTHING, 0).recognition_hidden(race.window),
+            recognition_window=window,
+            recognition_hidden=race.network(EVERYTHING, 0).recognition_hidden(window),
         ),
     )
     starts = NetworkStarts(sized, now.starts, race)

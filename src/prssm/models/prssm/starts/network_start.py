@@ -16,7 +16,12 @@ from prssm.models.prssm.config import ResolvedConfig
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import LinearEmission
 from prssm.models.prssm.recognition import Recognition
-from prssm.models.prssm.starts.recognised import MOST_WINDOWS, first_state, recognition_from
+from prssm.models.prssm.starts.recognised import (
+    MOST_WINDOWS,
+    first_state,
+    recognition_from,
+    uncorrelated,
+)
 from prssm.models.prssm.starts.start import gp_without_signal
 
 # Of the prior around the start; see `networks.search`. Errors are correlated over tens of rows.
@@ -26,6 +31,9 @@ _PROCESS_STD = 1e-4  # a network's errors are its sensors'
 # Neurons of a recognition model, and windows for each of its weights.
 _RECOGNITION_NEURONS = (16, 128)
 _WINDOWS_EACH = 20
+# Samples that tell a state, where there are so many steps of data.
+_WINDOW_A_STATE = 4
+_MANY = 4000
 _LEAST_STD = 1e-5  # of the output's error, in scaled units
 
 
@@ -34,6 +42,11 @@ class Size(NamedTuple):
 
     states: int
     neurons: int
+
+
+def window_for(size: Size, window: int, steps: int) -> int:
+    """First samples that a network reads: more where long data tell many states."""
+    return max(window, _WINDOW_A_STATE * size.states) if steps >= _MANY else window
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +78,16 @@ class TrainedNetwork:
         """The map from first samples to its first state."""
         rng = np.random.default_rng(seed)
         return recognition_from(self.records, self.runs, window, hidden=hidden, rng=rng)
+
+
+def well_recognised(
+    network: TrainedNetwork, window: int, hidden: int, seed: Sequence[int]
+) -> TrainedNetwork:
+    """The same network in coordinates in which its recognition model errs independently."""
+    recognition = network.recognition(window, hidden, seed)
+    T, inverse = uncorrelated(recognition, network.records, network.runs, window)
+    system = network.system.transformed(T, inverse)
+    return replace(network, system=system, firsts=network.firsts @ T.T)
 
 
 def begun(
@@ -114,6 +137,9 @@ def network_model(
     config: ResolvedConfig, network: TrainedNetwork, rng: np.random.Generator
 ) -> StateSpaceModel:
     """A PR-SSM with this prior mean, whose GP plays no part."""
+    window = config.recognition_window
+    hidden = config.recognition_hidden
+    network = well_recognised(network, window, hidden, [config.seed])
     system = network.system
     mean = NetworkMean(
         system.weight,
@@ -125,8 +151,7 @@ def network_model(
     transition = gp_without_signal(config, mean, system.shape.inputs, rng=rng)
     states, _, outputs, _ = system.shape
     transition = replace(transition, log_process_std=np.full(states, np.log(_PROCESS_STD)))
-    window = config.recognition_window
-    recognition = network.recognition(window, config.recognition_hidden, [config.seed])
+    recognition = network.recognition(window, hidden, [config.seed])
     return StateSpaceModel(
         transition,
         LinearEmission(system.C, system.D, system.offset),

@@ -50,6 +50,32 @@ def recognition_from(
     )
 
 
+def uncorrelated(
+    recognition: Recognition,
+    records: Sequence[Record],
+    states: Sequence[np.ndarray],
+    window: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """A matrix T and its inverse: the states T x, and their recognition errors, are uncorrelated.
+
+    A recognition model gives a deviation for each state. Where some directions are known well and
+    others hardly, as with few samples of many states, that says too little in other coordinates.
+    """
+    samples, targets = _windows(records, states, window)
+    size = targets.shape[1]
+    if len(samples) <= size:
+        return np.eye(size), np.eye(size)
+    assert recognition.direct is not None
+    hidden = np.tanh(samples @ recognition.hidden_weight.T + recognition.hidden_bias)
+    means = hidden @ recognition.mean_weight.T + samples @ recognition.direct.T
+    errors = means + recognition.direct_bias - targets
+    spread = np.atleast_2d(np.cov(targets, rowvar=False))
+    factor = np.linalg.cholesky(spread + _LEAST_STD**2 * np.trace(spread) / size * np.eye(size))
+    scaled = np.linalg.solve(factor, errors.T)
+    _, axes = np.linalg.eigh(scaled @ scaled.T / len(errors))
+    return np.linalg.solve(factor.T, axes).T, factor @ axes
+
+
 def first_state(recognition: Recognition, record: Record, window: int) -> np.ndarray:
     """The state at the first row of a record, zero where that is too short to tell."""
     if len(record) < window:

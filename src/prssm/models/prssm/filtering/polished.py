@@ -1,0 +1,111 @@
+"""First states of networks: the most likely ones under all rows that the recognition model reads.
+
+A regression from samples to states is a rough guess where there are many states. With it as m, its
+deviations as P^-1/2 and yhat the network's own run,
+
+    (x - m)' P (x - m) + sum_r |y_r - yhat_r(x)|^2 / sensor noise^2   is least:
+
+Gauss-Newton steps by the equations that the network was trained with. The curvature there says how
+well the state is known.
+"""
+
+import numpy as np
+from jaxtyping import Float
+
+from prssm.dynamics.networks.equations import equations
+from prssm.dynamics.networks.system import NetworkSystem
+from prssm.dynamics.transition import NetworkMean
+from prssm.gp.kernels import SquaredExponential
+from prssm.inference.state_space import Array
+from prssm.models.prssm.elbo import StateSpaceModel
+from prssm.models.prssm.emission import LinearEmission
+from prssm.models.prssm.filtering.short_start import Firsts
+
+_NO_SIGNAL = 1e-3  # signal deviation below which a GP plays no part
+_STEPS = 12  # of Gauss-Newton
+_TRIES = 6  # of a step, each half as long as the one before
+_SMALL = 1e-9  # gain, relative to the objective, of the last step
+
+
+def is_network(models: StateSpaceModel) -> bool:
+    """Whether the dynamics are a network's alone: no GP plays a part."""
+    kernel = models.transition.gp.kernel
+    return (
+        isinstance(models.transition.mean, NetworkMean)
+        and isinstance(models.emission, LinearEmission)
+        and isinstance(kernel, SquaredExponential)
+        and float(np.max(kernel.log_std)) < np.log(_NO_SIGNAL)
+    )
+
+
+def polished(
+    models: StateSpaceModel, u: Float[Array, "L Du"], y: Float[Array, "L Dy"], *, rough: Firsts
+) -> Firsts:
+    """Better first states of networks whose arrays lead with the members, from rough ones.
+
+    `y` has NaN where nothing was measured; `rough` has the deviations of independent states.
+    """
+    found = [
+        _one(models, member, u, y=y, mean=mean, std=std)
+        for member, (mean, std) in enumerate(zip(rough.mean, rough.factor, strict=True))
+    ]
+    means, factors = zip(*found, strict=True)
+    return Firsts(np.stack(means), np.stack(factors))
+
+
+def _one(
+    models: StateSpaceModel,
+    member: int,
+    u: Array,
+    *,
+    y: Array,
+    mean: Array,
+    std: Array,
+) -> tuple[Array, Array]:
+    """The most likely state of one member, and a factor of its covariance."""
+    noise = np.exp(np.asarray(models.log_output_std)[member])
+    system = _system(models, member, noise)
+    prior = np.diag(std**-2.0)
+
+    def at(x: Array) -> tuple[float, Array, Array]:
+        local = equations(np.append(system.row(), x), system.shape, u, y / noise)
+        away = x - mean
+        if local is None:
+            return np.inf, prior @ away, prior
+        own = slice(system.shape.shared, None)
+        objective = local[2] + float(away @ prior @ away)
+        return objective, local[1][own] + prior @ away, local[0][own, own] + prior
+
+    x = mean
+    objective, slope, curvature = at(x)
+    for _ in range(_STEPS):
+        move = np.linalg.solve(curvature, slope)
+        before = objective
+        for _ in range(_TRIES):
+            trial = at(x - move)
+            if trial[0] < objective:
+                x = x - move
+                objective, slope, curvature = trial
+                break
+            move = 0.5 * move
+        if before - objective <= _SMALL * before or not np.isfinite(before):
+            break
+    return x, np.linalg.inv(np.linalg.cholesky(curvature)).T
+
+
+def _system(models: StateSpaceModel, member: int, noise: Array) -> NetworkSystem:
+    """A member's network, with outputs in units of their noise."""
+    mean = models.transition.mean
+    emission = models.emission
+    assert isinstance(mean, NetworkMean)
+    assert isinstance(emission, LinearEmission)
+    parts = {
+        name: np.asarray(getattr(mean, name))[member]
+        for name in ("weight", "bias", "neuron_out", "neuron_weight", "neuron_bias")
+    }
+    return NetworkSystem(
+        **parts,
+        C=np.asarray(emission.states)[member] / noise[:, None],
+        D=np.asarray(emission.inputs)[member] / noise[:, None],
+        offset=np.asarray(emission.offset)[member] / noise,
+    )
