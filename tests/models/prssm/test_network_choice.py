@@ -12,6 +12,7 @@ from prssm.models.prssm.estimator import FilterMembers, trained_noises
 from prssm.models.prssm.fitting import final_choice, networks
 from prssm.models.prssm.fitting.final_choice import best_of_all
 from prssm.models.prssm.levels import LEVELS, NETWORK
+from prssm.training.session import Session, Silent
 
 SMALL = {
     "linear_order": 2,
@@ -229,6 +230,14 @@ def test_a_budget_that_is_nearly_spent_leaves_a_model(data):
     assert time.monotonic() - begun < 60.0
 
 
+def test_the_race_between_levels_leaves_networks_a_share_of_a_budget():
+    session = Session(Silent(), deadline=time.monotonic() + 1000.0)
+    assert prssm.PRSSM()._with_time_left(session).seconds_left() == pytest.approx(600.0, abs=5.0)
+    assert prssm.PRSSM(neurons=0)._with_time_left(session) is session
+    endless = Session(Silent())
+    assert prssm.PRSSM()._with_time_left(endless) is endless
+
+
 def test_the_level_is_no_choice_of_an_option():
     with pytest.raises(prssm.PrssmError, match="complexity"):
         prssm.PRSSM(complexity="network")
@@ -262,17 +271,21 @@ class Fake:
 
 
 @pytest.mark.parametrize(
-    ("first", "trained", "grown", "best", "told"),
+    ("trained", "grown", "long", "best", "told"),
     [
-        (1.0, None, 0.9, 0.9, []),
-        (1.0, 0.5, 0.1, 0.5, [0.5]),  # far behind networks: growth is not tried
-        (1.0, 0.8, 0.9, 0.8, [0.8, 0.8]),
-        (1.0, 0.8, 0.5, 0.5, [0.8, 0.5]),
-        (1.0, 1.2, 0.9, 0.9, []),
-        (1.0, 1.2, 1.3, 1.2, [1.2]),
+        (None, 0.9, False, 0.9, []),
+        (0.5, 0.1, False, 0.5, [0.5]),  # what is so far behind networks does not grow
+        (0.8, 0.9, False, 0.8, [0.8, 0.8]),
+        (0.8, 0.5, False, 0.5, [0.8, 0.5]),
+        (0.85, 0.9, False, 0.9, [0.85, 0.9]),  # of few data, a tenth less is asked for
+        (0.95, 0.99, False, 0.99, []),
+        (0.95, 0.99, True, 0.95, [0.95, 0.95]),
+        (1.2, 1.0, True, 1.0, []),
     ],
 )
-def test_what_is_kept_in_the_end(monkeypatch, first, trained, grown, best, told):
+def test_what_is_kept_in_the_end(monkeypatch, trained, grown, long, best, told):
+    first = 1.0
+
     class Grown:
         def __init__(self, contest, now):
             assert now == first
@@ -280,6 +293,7 @@ def test_what_is_kept_in_the_end(monkeypatch, first, trained, grown, best, told)
         def run(self):
             return grown
 
+    monkeypatch.setattr(final_choice, "is_long", lambda now: long)
     monkeypatch.setattr(final_choice, "Growth", Grown)
     monkeypatch.setattr(final_choice, "network_contender", lambda contest, now: trained)
     contest = Fake()
