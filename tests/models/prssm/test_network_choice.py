@@ -23,7 +23,7 @@ SMALL = {
     "recognition_window": 12,
     "recognition_hidden": 4,
     "restarts": 1,
-    "iterations": 20,
+    "iterations": 10,
     "folds": 2,
     "fold_restarts": 1,
     "members": 2,
@@ -198,7 +198,7 @@ def autonomous(rows):
 
 @pytest.mark.usefixtures("quick")
 def test_a_system_without_inputs():
-    record = prssm.Record(np.zeros((300, 0)), autonomous(300))
+    record = prssm.Record(np.zeros((200, 0)), autonomous(200))
     model = prssm.PRSSM(**SMALL).fit(record)
     assert model.level_ == "network"
     run = model.simulate(record)
