@@ -1,6 +1,7 @@
 """Networks as a contender of the default preset: where they win, where not, and what is kept."""
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from prssm.export.describing import describe
 from prssm.models.prssm import estimator
 from prssm.models.prssm.estimator import FilterMembers, trained_noises
 from prssm.models.prssm.fitting import final_choice, networks
+from prssm.models.prssm.fitting.contest import Contest
 from prssm.models.prssm.fitting.final_choice import best_of_all
 from prssm.models.prssm.levels import LEVELS, NETWORK
 from prssm.training.session import Session, Silent
@@ -301,6 +303,33 @@ def test_what_is_kept_in_the_end(monkeypatch, trained, grown, long, best, told):
     assert contest.told == told
     assert not contest.quiet
     assert best_of_all(Fake(), first, with_networks=False) == grown
+
+
+class Judged:
+    """A contender whose folds are their errors."""
+
+    def __init__(self, stride, *folds):
+        self.stride = stride
+        self.folds = list(folds)
+
+    def held_out_at_all_rows(self, records, folds):
+        return SimpleNamespace(typical=np.mean(folds))
+
+    def held_out(self, folds):
+        return self.held_out_at_all_rows((), folds)
+
+
+@pytest.mark.parametrize(
+    ("now", "other", "gain"),
+    [
+        (Judged(1, 1.0, 2.0, 3.0), Judged(1, 2.0), 0.0),  # the folds that both have
+        (Judged(2, 1.0, 4.0, 9.0), Judged(1, 2.0), 0.5),  # of other rates, those in the middle
+        (Judged(2, 1.0, 4.0, 10.0), Judged(1, 1.0, 1.0, 1.0), 0.8),
+    ],
+)
+def test_contenders_are_compared_on_the_same_stretches(now, other, gain):
+    contest = SimpleNamespace(records=())
+    assert Contest.gain(contest, now, other) == pytest.approx(gain)
 
 
 def test_the_seeds_of_a_contender_are_those_of_its_race(won):
