@@ -1,6 +1,7 @@
 """Networks as a contender of the default preset: where they win, where not, and what is kept."""
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ from prssm.export.describing import describe
 from prssm.models.prssm import estimator
 from prssm.models.prssm.estimator import FilterMembers, trained_noises
 from prssm.models.prssm.fitting import final_choice, networks
+from prssm.models.prssm.fitting.contest import Contest
 from prssm.models.prssm.fitting.final_choice import best_of_all
 from prssm.models.prssm.levels import LEVELS, NETWORK
+from prssm.training.session import Session, Silent
 
 SMALL = {
     "linear_order": 2,
@@ -22,7 +25,7 @@ SMALL = {
     "recognition_window": 12,
     "recognition_hidden": 4,
     "restarts": 1,
-    "iterations": 20,
+    "iterations": 10,
     "folds": 2,
     "fold_restarts": 1,
     "members": 2,
@@ -197,7 +200,7 @@ def autonomous(rows):
 
 @pytest.mark.usefixtures("quick")
 def test_a_system_without_inputs():
-    record = prssm.Record(np.zeros((300, 0)), autonomous(300))
+    record = prssm.Record(np.zeros((200, 0)), autonomous(200))
     model = prssm.PRSSM(**SMALL).fit(record)
     assert model.level_ == "network"
     run = model.simulate(record)
@@ -227,6 +230,14 @@ def test_a_budget_that_is_nearly_spent_leaves_a_model(data):
     model = prssm.PRSSM(**SMALL).fit(data, budget=0.5)
     assert np.isfinite(model.simulate(data).mean).all()
     assert time.monotonic() - begun < 60.0
+
+
+def test_the_race_between_levels_leaves_networks_a_share_of_a_budget():
+    session = Session(Silent(), deadline=time.monotonic() + 1000.0)
+    assert prssm.PRSSM()._with_time_left(session).seconds_left() == pytest.approx(600.0, abs=5.0)
+    assert prssm.PRSSM(neurons=0)._with_time_left(session) is session
+    endless = Session(Silent())
+    assert prssm.PRSSM()._with_time_left(endless) is endless
 
 
 def test_the_level_is_no_choice_of_an_option():
@@ -262,17 +273,21 @@ class Fake:
 
 
 @pytest.mark.parametrize(
-    ("first", "trained", "grown", "best", "told"),
+    ("trained", "grown", "long", "best", "told"),
     [
-        (1.0, None, 0.9, 0.9, []),
-        (1.0, 0.5, 0.1, 0.5, [0.5]),  # far behind networks: growth is not tried
-        (1.0, 0.8, 0.9, 0.8, [0.8, 0.8]),
-        (1.0, 0.8, 0.5, 0.5, [0.8, 0.5]),
-        (1.0, 1.2, 0.9, 0.9, []),
-        (1.0, 1.2, 1.3, 1.2, [1.2]),
+        (None, 0.9, False, 0.9, []),
+        (0.5, 0.1, False, 0.5, [0.5]),  # what is so far behind networks does not grow
+        (0.8, 0.9, False, 0.8, [0.8, 0.8]),
+        (0.8, 0.5, False, 0.5, [0.8, 0.5]),
+        (0.85, 0.9, False, 0.9, [0.85, 0.9]),  # of few data, a tenth less is asked for
+        (0.95, 0.99, False, 0.99, []),
+        (0.95, 0.99, True, 0.95, [0.95, 0.95]),
+        (1.2, 1.0, True, 1.0, []),
     ],
 )
-def test_what_is_kept_in_the_end(monkeypatch, first, trained, grown, best, told):
+def test_what_is_kept_in_the_end(monkeypatch, trained, grown, long, best, told):
+    first = 1.0
+
     class Grown:
         def __init__(self, contest, now):
             assert now == first
@@ -280,6 +295,7 @@ def test_what_is_kept_in_the_end(monkeypatch, first, trained, grown, best, told)
         def run(self):
             return grown
 
+    monkeypatch.setattr(final_choice, "is_long", lambda now: long)
     monkeypatch.setattr(final_choice, "Growth", Grown)
     monkeypatch.setattr(final_choice, "network_contender", lambda contest, now: trained)
     contest = Fake()
@@ -287,6 +303,33 @@ def test_what_is_kept_in_the_end(monkeypatch, first, trained, grown, best, told)
     assert contest.told == told
     assert not contest.quiet
     assert best_of_all(Fake(), first, with_networks=False) == grown
+
+
+class Judged:
+    """A contender whose folds are their errors."""
+
+    def __init__(self, stride, *folds):
+        self.stride = stride
+        self.folds = list(folds)
+
+    def held_out_at_all_rows(self, records, folds):
+        return SimpleNamespace(typical=np.mean(folds))
+
+    def held_out(self, folds):
+        return self.held_out_at_all_rows((), folds)
+
+
+@pytest.mark.parametrize(
+    ("now", "other", "gain"),
+    [
+        (Judged(1, 1.0, 2.0, 3.0), Judged(1, 2.0), 0.0),  # the folds that both have
+        (Judged(2, 1.0, 4.0, 9.0), Judged(1, 2.0), 0.5),  # of other rates, those in the middle
+        (Judged(2, 1.0, 4.0, 10.0), Judged(1, 1.0, 1.0, 1.0), 0.8),
+    ],
+)
+def test_contenders_are_compared_on_the_same_stretches(now, other, gain):
+    contest = SimpleNamespace(records=())
+    assert Contest.gain(contest, now, other) == pytest.approx(gain)
 
 
 def test_the_seeds_of_a_contender_are_those_of_its_race(won):

@@ -60,6 +60,7 @@ KEPT_VALUES = 5_000_000  # drawn values of a run that are kept where nobody aske
 
 
 _VISITS = 20  # trajectories whose mean is the path of a run over a training record
+_FOR_NETWORKS = 0.4  # share of a budget that the race between levels leaves to them
 
 
 class PRSSM(Estimator):
@@ -123,14 +124,21 @@ class PRSSM(Estimator):
             session.progress.stop()
         key = fingerprint(config, vars(cut).values())
         self._tell(fitting.trained, session)
-        log = fitting.train(session, key, lambda now: self._tell(now, session))
-        self._keep(fitting, starts, log)
-        contested = (
-            config.grow and config.complexity == AUTO and session.mesh is None and self._window
+        alone = session.mesh is None
+        contested = bool(
+            config.grow and config.complexity == AUTO and alone and self._window and folds
         )
-        self._first = None
-        if contested and folds:
-            self._first = self._last
+        race = self._with_time_left(session) if contested else session
+        log = fitting.train(race, key, lambda now: self._tell(now, session))
+        self._keep(fitting, starts, log)
+        self._first = self._last if contested else None
+
+    def _with_time_left(self, session: Session) -> Session:
+        """A session that leaves networks a share of a budget."""
+        left = session.seconds_left()
+        if session.deadline is None or left is None or self.config.neurons is not None:
+            return session
+        return replace(session, deadline=session.deadline - _FOR_NETWORKS * left)
 
     def _fit_stream(self, stream: Stream, scaler: Scaler, session: Session) -> None:
         """As `_fit` with nothing held out, but the windows are read from disk.
