@@ -17,7 +17,7 @@ import time
 from itertools import product
 from pathlib import Path
 
-from page_sections import with_section
+from prssm.report.page_sections import with_section
 
 SIZES = (20_000, 200_000, 2_000_000)
 # Iterations; each is a fit of its own, since the step size falls towards its end.

@@ -23,7 +23,6 @@ from typing import Any
 
 import jax
 from fit_phases import PHASES
-from page_sections import with_section
 from speed_page import table
 from speed_work import REFERENCE, make, value_and_gradient
 
@@ -31,6 +30,7 @@ from prssm.data.io.files import write_record
 from prssm.data.simulators import simulate
 from prssm.evaluation.jobs.provenance import provenance
 from prssm.foundation.precision import double_precision
+from prssm.report.page_sections import with_section
 
 LONG = "long.csv"
 NEXT = "next.csv"

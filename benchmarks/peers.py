@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from page_sections import with_section
 from peer_environments import ADAPTERS, PEERS, environment, surroundings
 from peers_page import page
 
 from prssm import datasets
 from prssm.evaluation.jobs.provenance import provenance
 from prssm.evaluation.jobs.results import Results
+from prssm.report.page_sections import with_section
 
 RECORDINGS = ("actuator", "ballbeam", "drives", "furnace", "dryer", "cascaded_tanks")
 START = 16

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from page_sections import with_section
 
 from prssm.evaluation.jobs.provenance import machine, provenance
+from prssm.report.page_sections import with_section
 
 BATCH = 10  # sub-trajectories of 50 samples for one process: the paper's configuration
 CASES = {  # processes, devices of each, batch

@@ -21,7 +21,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from page_sections import with_section
 from speed_gpu_page import section
 from speed_work import LARGE, REFERENCE, Work, make, objective
 
@@ -30,6 +29,7 @@ from prssm.dynamics.engines.cuda import library
 from prssm.evaluation.jobs.provenance import provenance
 from prssm.foundation.precision import double_precision
 from prssm.models.prssm.elbo import Draws
+from prssm.report.page_sections import with_section
 
 RESTARTS = 64
 REPEATS = 100

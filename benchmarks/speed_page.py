@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from page_sections import MARKERS, section
+from prssm.report.page_sections import MARKERS, section
 
 TITLES = {
     "batch-first": "JAX, differentiated scan, batch first (the obvious way)",

@@ -26,7 +26,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from page_sections import with_section
 
 from prssm import datasets
 from prssm.data import windows
@@ -37,6 +36,7 @@ from prssm.foundation.precision import double_precision
 from prssm.models.prssm.config import PAPER, PRSSMConfig
 from prssm.models.prssm.elbo import Objective, StateSpaceModel, TrainingData
 from prssm.models.prssm.starts.start import Starts
+from prssm.report.page_sections import with_section
 from prssm.training.optimise import CHUNK, Schedule, advance, initial_state
 
 SETS = ("actuator", "ballbeam", "drives", "furnace", "dryer")

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from page_sections import with_section
 
 from prssm.data.simulators.excitation import smooth, steps
 from prssm.data.simulators.system import integrate
+from prssm.report.page_sections import with_section
 
 Signals = tuple[np.ndarray | None, np.ndarray]  # inputs (T, Du), outputs (T, Dy) without noise
 System = Callable[[np.random.Generator, int], Signals]

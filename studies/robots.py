@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from page_sections import with_section
+
+from prssm.report.page_sections import with_section
 
 SETS = ("sarcos", "barrett", "arm_sim")
 # Inducing points, samples and mini-batch of `paper` are those of the published Sarcos run. One

@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 from linear_systems import FAMILIES
-from page_sections import with_section
 from peer_environments import environment, surroundings
 
 import prssm
 from prssm.data.record import Record
 from prssm.evaluation.jobs.results import Results
 from prssm.linear.system import LinearSystem
+from prssm.report.page_sections import with_section
 
 METHODS = ("N4SID", "MOESP", "CVA")
 RECORDINGS = ("actuator", "ballbeam", "drives", "furnace", "dryer", "cascaded_tanks", "ced")

@@ -12,7 +12,8 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from page_sections import with_section
+
+from prssm.report.page_sections import with_section
 
 _FLOW = 0.3
 _NOISE = 0.02

@@ -82,7 +82,7 @@ def test_ratios_are_to_the_obvious_way_in_the_same_precision(record):
 
 
 def test_the_page_keeps_what_other_commands_have_written(record):
-    sections = import_module("page_sections")
+    sections = import_module("prssm.report.page_sections")
     speed_page = import_module("speed_page")
     old = sections.with_section(speed_page.page(record), "gpu", "## On a GPU\n\nfast")
     old = sections.with_section(old, "gpu", "## On a GPU\n\nfaster")  # in the place of the first
