@@ -84,7 +84,7 @@ class Identification:
     def glance(self, order: int, max_radius: float = MAX_RADIUS) -> LinearSystem:
         """The best subspace estimate of the given order as it is: a system for little time."""
         found = self._ranked(self._subspaces.dynamics(order), max_radius)
-        if not found or not np.isfinite(found[0].objective):
+        if not np.isfinite(found[0].objective):
             raise TrainingError(f"linear: no subspace of order {order} gave a finite error")
         return found[0].system().normalised(self.records)
 

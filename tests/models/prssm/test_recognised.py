@@ -9,6 +9,7 @@ from prssm.dynamics.networks.system import NetworkSystem, Shape
 from prssm.linear.system import LinearSystem
 from prssm.models.prssm.config import DEFAULT
 from prssm.models.prssm.mixture import Mixture
+from prssm.models.prssm.starts import network_start
 from prssm.models.prssm.starts.network_start import (
     Size,
     TrainedNetwork,
@@ -127,6 +128,14 @@ def test_first_states_in_other_records_are_recognised():
     other = oscillating(seed=6)
     moved = on_records(network, [other, other[100:150]], WINDOW, seed=[0])
     assert np.sqrt(np.mean(errors(moved) ** 2)) < 1e-3
+
+
+def test_a_first_state_from_which_a_run_is_lost_is_not_begun_with(monkeypatch):
+    network = begun(LINEAR, [oscillating()], Size(2, 3), seed=[0])
+    monkeypatch.setattr(network_start, "first_state", lambda *given: np.array([1e9, 0.0]))
+    moved = on_records(network, [oscillating(seed=6)], WINDOW, seed=[0])
+    np.testing.assert_array_equal(moved.firsts, [[0.0, 0.0]])
+    assert np.isfinite(improved(moved, 2).rmse)
 
 
 def test_a_network_as_a_model_gives_the_free_run_of_the_network():

@@ -116,9 +116,16 @@ def larger(network: TrainedNetwork, size: Size, *, seed: Sequence[int]) -> Train
 def on_records(
     network: TrainedNetwork, records: Sequence[Record], window: int, *, seed: Sequence[int]
 ) -> TrainedNetwork:
-    """The same network with first states in other records, as its recognition model sees them."""
+    """The same network with first states in other records, as its recognition model sees them.
+
+    They are zero where a run from there would be lost.
+    """
     recognition = network.recognition(window, network.recognition_hidden(window), seed)
     firsts = np.stack([first_state(recognition, record, window) for record in records])
+    row = network.system.row()
+    for record, first in zip(records, firsts, strict=True):
+        if free_run(np.append(row, first), network.system.shape, record.u) is None:
+            first[:] = 0.0
     return replace(network, records=records, firsts=firsts)
 
 
