@@ -86,7 +86,7 @@ class TrainingLog:
             f"{iterations} iterations of {len(self.outcomes)} restart(s) in {self.seconds:.1f} s, "
         )
         text += "" if self.waited is None else f"{self.waited:.1f} s of them waiting for data, "
-        text += f"kept restart {self.kept} with {self.objective_name} {self.final[self.kept]:.2f}"
+        text += f"best restart {self.kept} with {self.objective_name} {self.final[self.kept]:.2f}"
         return text + (f"; {self.diverged} diverged and were dropped" if self.diverged else "")
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -132,6 +132,11 @@ def test_a_saved_model_is_the_same(won, data, tmp_path):
     np.testing.assert_array_equal(same.std, run.std)
 
 
+def _scaled(model, record):
+    scaled = model.scaler_.scale(record)
+    return scaled.u, scaled.y
+
+
 def test_everything_that_uses_a_model_knows_it(won, data):
     model, _ = won
     part = data[:100]
@@ -139,8 +144,13 @@ def test_everything_that_uses_a_model_knows_it(won, data):
     assert np.isfinite(filtered.mean).all()
     predicted = model.predict(part, horizon=3)
     assert np.isfinite(predicted.mean).all()
-    stepper = model.stepper()
-    assert stepper is not None
+    stepper = model.stepper(best=True)
+    first = stepper.start(part.u, part.y)
+    # its own equations have improved it, and so those of a free run
+    own = model.mixture_.only(0).firsts(*_scaled(model, part))
+    np.testing.assert_allclose(first, own.mean[0])
+    rough = model.mixture_.only(0).first_states(*_scaled(model, part))[0]
+    assert np.abs(first - rough[0]).max() > 1e-6
     description = describe(model)
     assert description is not None
 

@@ -244,6 +244,9 @@ def test_larger_sizes_are_those_that_the_data_carry():
     enough = race(record=saturating(4 * 39))
     assert enough._larger(Size(1, 2)) == [Size(1, 4), Size(3, 2)]
     assert race()._larger(Size(1, 4)) == [Size(3, 4)]  # neurons are as many as may be
+    fixed = race(record=saturating(4 * 39))
+    fixed.states = 1
+    assert fixed._larger(Size(1, 2)) == [Size(1, 4)]
 
 
 def test_jobs_survive_being_numbers():

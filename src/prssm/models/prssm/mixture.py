@@ -42,7 +42,7 @@ class Mixture(eqx.Module):
         `quick` runs in single precision and gives no samples and no states. Without `keep` there
         are no samples either, and memory is that of the means and deviations alone.
         """
-        means, factors = first or self._firsts(u, y_start)
+        means, factors = first or self.firsts(u, y_start)
         members = len(means)
         share = -(-count // members)
         kind = np.float32 if quick else np.float64
@@ -71,8 +71,8 @@ class Mixture(eqx.Module):
             state_std=None if inside is None else np.sqrt(inside.var()),
         )
 
-    def _firsts(self, u: np.ndarray, y_start: np.ndarray) -> Firsts:
-        """By the recognition model; those of networks are improved by their own equations."""
+    def firsts(self, u: np.ndarray, y_start: np.ndarray) -> Firsts:
+        """First states by the recognition model; networks improve theirs by their own equations."""
         rough = Firsts.apart(*self.first_states(u, y_start))
         rows = min(self.window, len(y_start), len(u))
         if rows == 0 or np.isnan(y_start[:rows]).all() or not is_network(self.models):

@@ -58,6 +58,7 @@ def network_contender(contest: Contest, now: Contender) -> Contender | None:
         window=now.fitting.window,
         seed=config.seed,
         target=now.held_out(judges).typical,
+        states=contest.config.latent_dim,
     )
     race.run(*phase)
     if race.path is None:

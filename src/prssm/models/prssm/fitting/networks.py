@@ -48,6 +48,8 @@ _ROWS_EACH = 4  # measured values for each parameter, at least
 _GAIN = 0.03
 # A network that errs so many times as much as what there is will not catch up.
 _HOPELESS = 2.0
+# One that errs so much more on the folds that judge may err less on all of them.
+_NEAR = 1.3
 # Rows on which sizes are compared, and on which networks are trained at last.
 _FEW_ROWS = 8000
 _MANY_ROWS = 120_000
@@ -98,7 +100,7 @@ class NetworkRace:
 
     `parts` are what each fold shows, and last what all data are. `judges` are the numbers of the
     folds that compare sizes. `target` is the held-out error of what there is: networks that do not
-    come near it are given up, and `path` is None.
+    come near it are given up, and `path` is None. `states` keeps their number fixed.
     """
 
     parts: dict[int, Part]
@@ -106,6 +108,7 @@ class NetworkRace:
     window: int
     seed: int
     target: float
+    states: int | None = None  # none: as many as the linear model has, and more
     path: Path | None = None
     _done: dict[Job, np.ndarray] = field(default_factory=dict)
     _errors: dict[tuple[Path, bool], float] = field(default_factory=dict)
@@ -197,7 +200,8 @@ class NetworkRace:
 
     def _rounds(self) -> Iterator[list[Job]]:
         """Round after round of jobs; what comes after a round is known when its jobs are done."""
-        path: Path = (Size(self.parts[EVERYTHING].linear.order, _FIRST_NEURONS),)
+        order = self.parts[EVERYTHING].linear.order
+        path: Path = (Size(self.states or order, _FIRST_NEURONS),)
         self._last = self._last_rounds(path)
         yield self._judging(path)
         if not self.error(path, False) < _HOPELESS * self.target:
@@ -217,7 +221,7 @@ class NetworkRace:
             Job(fold, seed, path, True) for fold in self.judges for seed in range(FOLD_SEEDS)
         ]
         yield judging
-        if not self.error(path, True) < self.target:
+        if not self.error(path, True) < _NEAR * self.target:
             self.path = None
             return
         self.path = path
@@ -246,10 +250,9 @@ class NetworkRace:
         """What is tried after a size: more neurons, more states; nothing the data cannot carry."""
         linear = self.parts[EVERYTHING].linear
         values = sum(int((~np.isnan(one.y)).sum()) for one in self.parts[EVERYTHING].records)
-        sizes = (
-            Size(size.states, 2 * size.neurons),
-            Size(size.states + _MORE_STATES, size.neurons),
-        )
+        sizes = [Size(size.states, 2 * size.neurons)]
+        if self.states is None:
+            sizes.append(Size(size.states + _MORE_STATES, size.neurons))
         return [
             one
             for one in sizes

@@ -83,7 +83,7 @@ class Stepper:
             )
         scaled = thinned(self._scaler.scale(record), self.stride)
         with double_precision():
-            return np.array(self._mixture.first_states(scaled.u, scaled.y)[0][self._member])
+            return np.array(self._mixture.firsts(scaled.u, scaled.y).mean[self._member])
 
     def __call__(self, x: np.ndarray, u: np.ndarray) -> Step:
         """What follows the state under the input, and what a sensor shows of the state now."""
