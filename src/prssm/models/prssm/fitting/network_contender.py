@@ -21,6 +21,8 @@ from prssm.models.prssm.selection import choose
 from prssm.models.prssm.starts.network_start import network_model, window_for
 from prssm.models.prssm.starts.start import Starts
 
+# Of long data, steps of growth that may gain nothing before one that does.
+_PATIENCE = 1
 _POINTS = 1  # inducing points of a GP that plays no part
 
 
@@ -59,6 +61,7 @@ def network_contender(contest: Contest, now: Contender) -> Contender | None:
         seed=config.seed,
         target=now.held_out(judges).typical,
         states=contest.config.latent_dim,
+        patience=_PATIENCE if is_long(now) else 0,
     )
     race.run(*phase)
     if race.path is None:

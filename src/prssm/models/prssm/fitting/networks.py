@@ -109,6 +109,7 @@ class NetworkRace:
     seed: int
     target: float
     states: int | None = None  # none: as many as the linear model has, and more
+    patience: int = 0  # steps of growth that may gain nothing
     path: Path | None = None
     _done: dict[Job, np.ndarray] = field(default_factory=dict)
     _errors: dict[tuple[Path, bool], float] = field(default_factory=dict)
@@ -207,16 +208,18 @@ class NetworkRace:
         if not self.error(path, False) < _HOPELESS * self.target:
             self.path = None
             return
+        longest = path
         for _ in range(_MOST_STEPS):
-            others = [(*path, size) for size in self._larger(path[-1])]
-            if not self._may_grow() and not all(map(self._is_judged, others)):
+            others = [(*longest, size) for size in self._larger(longest[-1])]
+            if not others or (not self._may_grow() and not all(map(self._is_judged, others))):
                 break
             yield [job for other in others for job in self._judging(other)]
-            best = min(others, key=lambda other: self.error(other, False), default=path)
-            if not self.error(best, False) < (1.0 - _GAIN) * self.error(path, False):
+            longest = min(others, key=lambda other: self.error(other, False))
+            if self.error(longest, False) < (1.0 - _GAIN) * self.error(path, False):
+                path = longest
+                self._last = self._last_rounds(path)
+            elif len(longest) - len(path) > self.patience:
                 break
-            path = best
-            self._last = self._last_rounds(path)
         judging = [
             Job(fold, seed, path, True) for fold in self.judges for seed in range(FOLD_SEEDS)
         ]
