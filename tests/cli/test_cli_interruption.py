@@ -15,7 +15,7 @@ import numpy as np
 from prssm.cli.main import main
 from prssm.foundation import storage
 
-ITERATIONS = 1500
+ITERATIONS = 6000
 TINY = (
     "--latent-dim",
     "2",
