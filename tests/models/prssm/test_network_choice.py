@@ -210,7 +210,7 @@ def autonomous(rows):
 
 @pytest.mark.usefixtures("quick")
 def test_a_system_without_inputs():
-    record = prssm.Record(np.zeros((200, 0)), autonomous(200))
+    record = prssm.Record(np.zeros((400, 0)), autonomous(400))
     model = prssm.PRSSM(**SMALL).fit(record)
     assert model.level_ == "network"
     run = model.simulate(record)
@@ -318,12 +318,13 @@ def test_what_is_kept_in_the_end(monkeypatch, trained, grown, long, best, told):
 class Judged:
     """A contender whose folds are their errors."""
 
-    def __init__(self, stride, *folds):
+    def __init__(self, stride, *folds, worse=1.0):
         self.stride = stride
         self.folds = list(folds)
+        self.worse = worse  # times the typical error that the root mean square is
 
     def held_out_at_all_rows(self, records, folds):
-        return SimpleNamespace(typical=np.mean(folds))
+        return SimpleNamespace(typical=np.mean(folds), rmse=self.worse * np.mean(folds))
 
     def held_out(self, folds):
         return self.held_out_at_all_rows((), folds)
@@ -333,6 +334,7 @@ class Judged:
     ("now", "other", "gain"),
     [
         (Judged(1, 1.0, 2.0, 3.0), Judged(1, 2.0), 0.0),  # the folds that both have
+        (Judged(1, 2.0), Judged(1, 2.0, worse=1.5), -0.5),  # one stretch in which it runs away
         (Judged(2, 1.0, 4.0, 9.0), Judged(1, 2.0), 0.5),  # of other rates, those in the middle
         (Judged(2, 1.0, 4.0, 10.0), Judged(1, 1.0, 1.0, 1.0), 0.8),
     ],

@@ -236,16 +236,23 @@ class Contest:
         return other
 
     def gain(self, now: Contender, other: Contender) -> float:
-        """The share of its held-out error that the other one saves."""
+        """The share of its held-out error that the other one saves, at least.
+
+        Of the typical error, and of the root mean square: a typical error forgives a stretch in
+        which a model runs away.
+        """
         if now.stride == other.stride:
             folds = [fold for fold in now.folds if fold in other.folds]
-            before = now.held_out(folds).typical
-            return 1.0 - other.held_out(folds).typical / before
+            return _saved(now.held_out(folds), other.held_out(folds))
         both = [now.folds, other.folds]
         if len(both[0]) != len(both[1]):  # one was judged by the fold in the middle alone
             both = [folds[len(folds) // 2 :][:1] for folds in both]
-        before = now.held_out_at_all_rows(self.records, both[0]).typical
-        return 1.0 - other.held_out_at_all_rows(self.records, both[1]).typical / before
+        before = now.held_out_at_all_rows(self.records, both[0])
+        return _saved(before, other.held_out_at_all_rows(self.records, both[1]))
+
+
+def _saved(before: HeldOut, after: HeldOut) -> float:
+    return 1.0 - max(after.typical / before.typical, after.rmse / before.rmse)
 
 
 def is_long(now: Contender) -> bool:
