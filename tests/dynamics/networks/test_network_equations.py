@@ -51,6 +51,14 @@ def close(found, expected):
     np.testing.assert_allclose(found / scale, expected / scale, rtol=0, atol=1e-12)
 
 
+def same_equations(row, shape, u, *, y):
+    square, slope, error = compiled_network.network_equations(shape, row, u, y)
+    plain_square, plain_slope, plain_error = plain_equations(row, shape, u, y=y)
+    close(np.triu(square), np.triu(plain_square))
+    close(slope, plain_slope)
+    assert error == pytest.approx(plain_error, rel=1e-12)
+
+
 @pytest.mark.usefixtures("native")
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("rows", [1, 2, 40])
@@ -60,22 +68,14 @@ def test_compiled_runs_and_equations_are_those_in_numpy(shape, rows):
         compiled_network.network_run(shape, row, u), plain_run(row, shape, u), strict=True
     ):
         close(found, expected)
-    square, slope, error = compiled_network.network_equations(shape, row, u, y)
-    plain_square, plain_slope, plain_error = plain_equations(row, shape, u, y=y)
-    close(np.triu(square), np.triu(plain_square))
-    close(slope, plain_slope)
-    assert error == pytest.approx(plain_error, rel=1e-12)
+    same_equations(row, shape, u, y=y)
 
 
 @pytest.mark.usefixtures("native")
 def test_more_measured_values_than_a_block_of_the_compiled_jacobian_holds():
     shape = Shape(2, 1, 2, 3)
     row, u, y = case(shape, rows=331)  # 662 values, some missing; a block holds 128
-    square, slope, error = compiled_network.network_equations(shape, row, u, y)
-    plain_square, plain_slope, plain_error = plain_equations(row, shape, u, y=y)
-    close(np.triu(square), np.triu(plain_square))
-    close(slope, plain_slope)
-    assert error == pytest.approx(plain_error, rel=1e-12)
+    same_equations(row, shape, u, y=y)
 
 
 @pytest.mark.usefixtures("native")

@@ -18,7 +18,7 @@ from prssm.models.prssm.fitting.networks import (
 from prssm.models.prssm.fitting.prepare import prepared
 from prssm.models.prssm.levels import NETWORK
 from prssm.models.prssm.selection import choose
-from prssm.models.prssm.starts.network_start import network_model, window_for
+from prssm.models.prssm.starts.network_start import longer_window, network_model
 from prssm.models.prssm.starts.start import Starts
 
 # Of long data, steps of growth that may gain nothing before one that does.
@@ -67,7 +67,7 @@ def network_contender(contest: Contest, now: Contender) -> Contender | None:
     if race.path is None:
         return None
     size = race.path[-1]
-    window = window_for(size, race.window, now.steps)
+    window = longer_window(size, race.window) if is_long(now) else race.window
     sized = cast(
         ResolvedConfig,
         config.replace(

@@ -31,9 +31,7 @@ _PROCESS_STD = 1e-4  # a network's errors are its sensors'
 # Neurons of a recognition model, and windows for each of its weights.
 _RECOGNITION_NEURONS = (16, 128)
 _WINDOWS_EACH = 20
-# Samples that tell a state, where there are so many steps of data.
-_WINDOW_A_STATE = 4
-_MANY = 4000
+_WINDOW_A_STATE = 4  # samples that tell a state
 _LEAST_STD = 1e-5  # of the output's error, in scaled units
 
 
@@ -44,9 +42,9 @@ class Size(NamedTuple):
     neurons: int
 
 
-def window_for(size: Size, window: int, steps: int) -> int:
-    """First samples that a network reads: more where long data tell many states."""
-    return max(window, _WINDOW_A_STATE * size.states) if steps >= _MANY else window
+def longer_window(size: Size, window: int) -> int:
+    """First samples that a network of long data reads: they tell many states."""
+    return max(window, _WINDOW_A_STATE * size.states)
 
 
 @dataclass(frozen=True, eq=False)
