@@ -25,15 +25,9 @@ def equations(
 
     None where the run is lost.
     """
-    found = (
-        compiled_network.network_equations(shape, row, u, y)
-        if trainer_why_not() is None
-        else plain_equations(row, shape, u, y=y)
-    )
-    if found is None:
-        return None
-    upper = np.triu(found[0])
-    return upper + np.triu(upper, 1).T, found[1], found[2]
+    if trainer_why_not() is None:
+        return compiled_network.network_equations(shape, row, u, y)
+    return plain_equations(row, shape, u, y=y)
 
 
 def plain_run(row: np.ndarray, shape: Shape, u: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:

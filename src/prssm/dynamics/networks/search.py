@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from prssm.data.record import Record
+from prssm.dynamics.networks.damped_step import damped_step
 from prssm.dynamics.networks.equations import equations, free_run
 from prssm.dynamics.networks.system import NetworkSystem, Shape
 
@@ -92,8 +92,8 @@ class Search:
         local = self._equations(now, precision)
         before = self._objective(now, precision)
         while local is not None and self._damping < _MOST_DAMPING:
-            solved = _solved(local, now, self._damping)
-            trial = now if solved is None else self._at(*solved)
+            step = damped_step(*local, self.shape.shared, self._damping)
+            trial = now if step is None else self._at(now.row - step[0], now.firsts - step[1])
             after = self._objective(trial, precision)
             if after < before:
                 self.best = trial
@@ -102,69 +102,23 @@ class Search:
             self._damping *= _MORE
         return 0.0
 
-    def _equations(self, now: Point, precision: float) -> "list[_Local] | None":
-        """Those of each record; None where a run is lost or its derivative overflows."""
-        found: list[_Local] = []
-        for record, first in zip(self.records, now.firsts, strict=True):
+    def _equations(self, now: Point, precision: float) -> tuple[np.ndarray, np.ndarray] | None:
+        """J'J (R, size, size) and J'e (R, size) of each record with the prior's part.
+
+        None where a run is lost or its derivative overflows.
+        """
+        size = self.shape.size
+        squares = np.empty((len(self.records), size, size))
+        slopes = np.empty((len(self.records), size))
+        for number, (record, first) in enumerate(zip(self.records, now.firsts, strict=True)):
             parts = equations(np.append(now.row, first), self.shape, record.u, record.y)
             if parts is None or not np.isfinite(parts[0]).all():
                 return None
-            found.append(_Local(*parts[:2]))
-        shared = self.shape.shared
-        for local, first in zip(found, now.firsts, strict=True):
-            own = np.arange(shared, self.shape.size)
-            local.square[own, own] += precision
-            local.slope[shared:] += precision * first
-        each = np.arange(shared)
-        found[0].square[each, each] += precision
-        found[0].slope[:shared] += precision * (now.row - self.middle)
-        return found
-
-
-class _Local(NamedTuple):
-    """The normal equations of one record: J'J and J'e, with the prior's part."""
-
-    square: np.ndarray
-    slope: np.ndarray
-
-
-def _solved(
-    local: Sequence[_Local], now: Point, damping: float
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Parameters and first states after a damped step; None where rounding leaves none.
-
-    So it is where errors are as small as rounding: then the prior is as weak, and more damping is
-    needed.
-    """
-    try:
-        return _eliminated(local, now, damping)
-    except np.linalg.LinAlgError:
-        return None
-
-
-def _eliminated(
-    local: Sequence[_Local], now: Point, damping: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """The step itself, whose first states are eliminated from the equations."""
-    shared = len(now.row)
-    square = np.zeros((shared, shared))
-    slope = np.zeros(shared)
-    own: list[tuple] = []
-    for one in local:
-        curvature = one.square.diagonal()
-        brake = damping * np.maximum(curvature, 1e-9 * curvature.max())
-        damped = one.square + np.diag(brake)
-        factor = cho_factor(damped[shared:, shared:])
-        across = cho_solve(factor, damped[shared:, :shared])
-        back = cho_solve(factor, one.slope[shared:])
-        square += damped[:shared, :shared] - damped[:shared, shared:] @ across
-        slope += one.slope[:shared] - damped[:shared, shared:] @ back
-        own.append((across, back))
-    change = cho_solve(cho_factor(square), slope)
-    firsts = np.stack(
-        [
-            first - back + across @ change
-            for first, (across, back) in zip(now.firsts, own, strict=True)
-        ]
-    )
-    return now.row - change, firsts
+            squares[number], slopes[number], _ = parts
+        shared = np.arange(self.shape.shared)
+        own = np.arange(self.shape.shared, size)
+        squares[:, own, own] += precision
+        slopes[:, own] += precision * now.firsts
+        squares[0, shared, shared] += precision
+        slopes[0, shared] += precision * (now.row - self.middle)
+        return squares, slopes

@@ -90,7 +90,7 @@ def build(extra: tuple[str, ...] = ()) -> Path:
             f"{name}.o": ["-c", "kernel.cc", f"-DPRSSM_VARIANT={name}", *flags]
             for name, flags in variants.items()
         }
-        for name in ("rollout", "training", "free_run", "network"):
+        for name in ("rollout", "training", "free_run", "network", "damped_step"):
             jobs[f"{name}.o"] = ["-c", f"{name}.cc"]
         objects = [str(Path(folder) / name) for name in jobs]
         compilations = [

@@ -6,12 +6,7 @@
 #include <new>
 #include <vector>
 
-// The loops below are compiled for each kind of processor, and the right copy is taken when they run.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
-#define PRSSM_EACH_PROCESSOR __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define PRSSM_EACH_PROCESSOR
-#endif
+#include "each_processor.h"
 
 namespace {
 
@@ -212,7 +207,9 @@ int equations(const Shape& n, int64_t rows, const double* theta, const double* u
     if (t + 1 < rows && !network.step()) return 2;
   }
   add_square(jacobian.data(), held, width, wide.data());
-  for (int64_t i = 0; i < size; ++i) add(1.0, &wide[i * width + i], size - i, square + i * size + i);
+  for (int64_t i = 0; i < size; ++i) {
+    for (int64_t j = i; j < size; ++j) square[i * size + j] = square[j * size + i] = wide[i * width + j];
+  }
   return 0;
 }
 
@@ -234,8 +231,8 @@ extern "C" int prssm_network_run(int64_t dx, int64_t du, int64_t dy, int64_t neu
   return without_throwing([&] { return free_run({dx, du, dy, neurons}, rows, theta, u, x, y); });
 }
 
-// Adds, over the measured values (not NaN) of y (T, Dy): J'J to the upper half of square (size, size), J'e to slope, and
-// e'e to error, where e is run minus measured and J its derivative. Returns as above.
+// Over the measured values (not NaN) of y (T, Dy): J'J in square (size, size); J'e is added to slope and e'e to error,
+// where e is run minus measured and J its derivative. Returns as above.
 extern "C" int prssm_network_equations(int64_t dx, int64_t du, int64_t dy, int64_t neurons, int64_t rows,
                                        const double* theta, const double* u, const double* y, double* square,
                                        double* slope, double* error) {
