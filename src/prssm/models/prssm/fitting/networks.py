@@ -5,7 +5,7 @@ in turn, from what was learnt, as long as errors on held-out stretches fall. Net
 that did best are trained on all data and on what every fold shows.
 
 All training is a table of jobs whose results say which jobs are next. So the table is all that a
-checkpoint holds.
+checkpoint holds. Jobs that a budget of time cut short go on in a run that is resumed.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,9 +20,11 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.dynamics.engines.choice import worker_threads
 from prssm.dynamics.networks.equations import free_run
+from prssm.dynamics.networks.search import Paused
 from prssm.dynamics.networks.system import NetworkSystem, Shape
 from prssm.linear.system import LinearSystem
 from prssm.models.prssm.fitting.held_out import Fold
+from prssm.models.prssm.fitting.network_jobs import Job, Path, Result, packed, taken_up, unpacked
 from prssm.models.prssm.starts.linear_start import spread_out
 from prssm.models.prssm.starts.network_start import (
     Size,
@@ -67,24 +69,6 @@ _BEGINNING = 0.1
 _WHOLE = 100  # who watches sees percent: how many jobs there are shows only on the way
 _GROWTH = 0.5  # share of a budget, after which nothing larger is tried
 
-Path = tuple[Size, ...]  # the sizes that a network has had, the present one last
-
-
-class Job(NamedTuple):
-    """One network: what it is shown, where it starts, its sizes so far; at last on all rows."""
-
-    fold: int
-    seed: int
-    path: Path
-    last: bool = False
-
-    @property
-    def parent(self) -> "Job | None":
-        """The network that it goes on from."""
-        if self.last:
-            return self._replace(last=False)
-        return self._replace(path=self.path[:-1]) if len(self.path) > 1 else None
-
 
 class Part(NamedTuple):
     """What networks are shown, a linear model of it, and the stretches that are held out."""
@@ -111,7 +95,9 @@ class NetworkRace:
     states: int | None = None  # none: as many as the linear model has, and more
     patience: int = 0  # steps of growth that may gain nothing
     path: Path | None = None
-    _done: dict[Job, np.ndarray] = field(default_factory=dict)
+    _done: dict[Job, Result] = field(default_factory=dict)
+    _going_on: dict[Job, Result] = field(default_factory=dict)  # cut short before this run
+    _here: set[Job] = field(default_factory=set)  # jobs of this run
     _errors: dict[tuple[Path, bool], float] = field(default_factory=dict)
     _last: list[list[Job]] = field(default_factory=list)  # rounds, if no larger size is tried
     _left: int = 0  # jobs, then
@@ -166,11 +152,12 @@ class NetworkRace:
             with ThreadPoolExecutor(worker_threads()) as pool:
                 futures = [pool.submit(self._train, job, go_on) for job in jobs]
                 try:
-                    rows = [future.result() for future in futures]
+                    results = [future.result() for future in futures]
                 finally:
                     stop.set()
-            packed = [self._packed(job, row) for job, row in zip(jobs, rows, strict=True)]
-            return self._counted(state, np.concatenate([state["numbers"], *packed]))
+            self._here.update(jobs)
+            found = dict(zip(jobs, results, strict=True))
+            return self._counted(state, packed(self._done | self._going_on | found))
 
         return advance
 
@@ -189,7 +176,7 @@ class NetworkRace:
 
     def _next(self, state: State) -> list[Job]:
         """The jobs whose turn it is; none at the end."""
-        self._unpack(state["numbers"])
+        self._done, self._going_on = taken_up(unpacked(state["numbers"]), self._here)
         for jobs in self._rounds():
             missing = [job for job in jobs if job not in self._done]
             ready = [job for job in missing if job.parent is None or job.parent in self._done]
@@ -264,7 +251,7 @@ class NetworkRace:
             and _shape(linear, one).size * _ROWS_EACH <= values
         ]
 
-    def _train(self, job: Job, go_on: Callable[[], bool]) -> np.ndarray:
+    def _train(self, job: Job, go_on: Callable[[], bool]) -> Result:
         """The numbers of a network after training: its parameters, first states and error."""
         part = self.parts[job.fold]
         parent = job.parent
@@ -281,17 +268,27 @@ class NetworkRace:
         else:
             start = larger(self._network(parent), job.path[-1], seed=seed)
         steps = _FIRST_STEPS if parent is None else _LAST_STEPS if job.last else _STEPS
-        found = improved(start, steps, go_on)
-        return np.concatenate([found.system.row(), found.firsts.ravel(), [found.rmse]])
+        before = self._going_on.get(job)
+        found = improved(
+            start, steps, go_on, before=None if before is None else self._read(job, before)
+        )
+        row = np.concatenate([found.system.row(), found.firsts.ravel(), [found.rmse]])
+        return Result(row, np.array(found.paused or (), dtype=float))
 
     def _network(self, job: Job) -> TrainedNetwork:
+        return self._read(job, self._done[job])
+
+    def _read(self, job: Job, result: Result) -> TrainedNetwork:
+        """The network whose numbers these are."""
         part = self.parts[job.fold]
-        row = self._done[job]
+        row = result.row
+        paused = Paused(*result.paused) if len(result.paused) else None
         rows = _MANY_ROWS if job.last else _FEW_ROWS
         records = spread_out(part.records, rows, _PIECE)
         shape = _shape(part.linear, job.path[-1])
         firsts = row[shape.shared : -1].reshape(len(records), shape.states)
-        return TrainedNetwork(NetworkSystem.of_row(row, shape), records, firsts, float(row[-1]))
+        system = NetworkSystem.of_row(row, shape)
+        return TrainedNetwork(system, records, firsts, rmse=float(row[-1]), paused=paused)
 
     def _held_out(self, job: Job) -> list[np.ndarray]:
         """Errors (rows, Dy) of a network's free runs over what its fold holds out."""
@@ -306,23 +303,6 @@ class NetworkRace:
             errors = part.y - (np.full_like(part.y, np.inf) if run is None else run[1])
             found.append(errors[int(_BEGINNING * len(part)) :])
         return found
-
-    def _packed(self, job: Job, row: np.ndarray) -> np.ndarray:
-        """A job and its result as numbers in a row."""
-        sizes = np.array(job.path, dtype=float).ravel()
-        head = [job.fold, job.seed, job.last, len(job.path)]
-        return np.concatenate([head, sizes, [len(row)], row])
-
-    def _unpack(self, numbers: np.ndarray) -> None:
-        at = 0
-        while at < len(numbers):
-            fold, seed, last, length = (int(value) for value in numbers[at : at + 4])
-            sizes = numbers[at + 4 : at + 4 + 2 * length].astype(int).reshape(length, 2)
-            begin = at + 5 + 2 * length
-            end = begin + int(numbers[begin - 1])
-            path = tuple(Size(int(states), int(neurons)) for states, neurons in sizes)
-            self._done[Job(fold, seed, path, bool(last))] = numbers[begin:end]
-            at = end
 
 
 def _shape(linear: LinearSystem, size: Size) -> Shape:

@@ -8,7 +8,7 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.dynamics.networks.equations import free_run
-from prssm.dynamics.networks.search import Search
+from prssm.dynamics.networks.search import Paused, Search
 from prssm.dynamics.networks.system import NetworkSystem, Shape
 from prssm.dynamics.transition import NetworkMean
 from prssm.linear.system import LinearSystem
@@ -49,12 +49,16 @@ def longer_window(size: Size, window: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class TrainedNetwork:
-    """A network, the records it was trained on, its first state (R, Dx) in each, its errors."""
+    """A network, the records it was trained on, its first state (R, Dx) in each, its errors.
+
+    `paused` says how far its training was, if that was stopped before its end.
+    """
 
     system: NetworkSystem
     records: Sequence[Record]
     firsts: np.ndarray
     rmse: float
+    paused: Paused | None = None
 
     @property
     def runs(self) -> list[np.ndarray]:
@@ -128,14 +132,24 @@ def on_records(
 
 
 def improved(
-    network: TrainedNetwork, steps: int, go_on: Callable[[], bool] = lambda: True
+    network: TrainedNetwork,
+    steps: int,
+    go_on: Callable[[], bool] = lambda: True,
+    *,
+    before: TrainedNetwork | None = None,
 ) -> TrainedNetwork:
-    """The same after so many steps of training at most."""
+    """The same after so many steps of training at most.
+
+    `before` is what an earlier call found from the same network: if it was stopped, it goes on.
+    """
     search = Search(network.records, network.system, network.firsts, weight=_PRIOR_WEIGHT)
-    search.run(steps, go_on)
+    if before is None or before.paused is None:
+        paused = search.run(steps, go_on)
+    else:
+        paused = search.resume((before.system.row(), before.firsts), before.paused, go_on)
     best = search.best
     rmse = float(np.sqrt(best.squares / max(search.count, 1)))
-    return replace(network, system=search.system, firsts=best.firsts, rmse=rmse)
+    return replace(network, system=search.system, firsts=best.firsts, rmse=rmse, paused=paused)
 
 
 def network_model(
