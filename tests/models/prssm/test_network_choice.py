@@ -155,17 +155,27 @@ def test_everything_that_uses_a_model_knows_it(won, data):
     assert description is not None
 
 
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
 @pytest.mark.usefixtures("quick")
-def test_an_interrupted_fit_goes_on_to_the_same_model(won, data, tmp_path):
+def test_an_interrupted_fit_goes_on_to_the_same_model(won, data, tmp_path, monkeypatch):
     model, _ = won
     path = tmp_path / "fit.checkpoint"
     with pytest.raises(prssm.PrssmError, match="resume from"):
         prssm.PRSSM(**SMALL).fit(data, checkpoint=path, progress=Phases("training networks"))
     assert (tmp_path / "fit.checkpoint.network").is_file()
+    with monkeypatch.context() as patch:
+        patch.setattr(estimator, "filter_members", interrupt)
+        with pytest.raises(prssm.TrainingInterrupted, match=r"resume from .*fit.checkpoint$"):
+            prssm.PRSSM(**SMALL).fit(data, checkpoint=path, resume=True)
+    assert (tmp_path / "fit.checkpoint.network").is_file()
     phases = Phases()
     again = prssm.PRSSM(**SMALL).fit(data, checkpoint=path, resume=True, progress=phases)
     assert again.level_ == "network"
     np.testing.assert_array_equal(again.simulate(data).mean, model.simulate(data).mean)
+    assert phases.seen["training networks"] == (100, 100)
     assert [file.name for file in tmp_path.iterdir()] == ["fit.checkpoint"]
 
 

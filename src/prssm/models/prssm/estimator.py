@@ -95,19 +95,20 @@ class PRSSM(Estimator):
         super()._fit_scaled(records, session)
         first = self._first
         del self._first
-        if first is not None:
-            self._contest(first, records, session)
+        contest = None if first is None else self._contest(first, records, session)
         self.filter_ = filter_members(self._last, self._window)
         del self._last
+        if contest is not None:
+            contest.finish()
 
-    def _contest(self, first: Contender, records: list[Record], session: Session) -> None:
+    def _contest(self, first: Contender, records: list[Record], session: Session) -> Contest:
         config = self.config_
         key = fingerprint(config, vars(first.fitting.cut).values())
         contest = Contest(
             self.config, records, session, fingerprint=key, tell=lambda now: self._won(now, session)
         )
         best_of_all(contest, first, with_networks=self.config.neurons is None)
-        contest.finish()
+        return contest
 
     def _fit(self, records: list[Record], session: Session) -> None:
         session.progress.start(1, 0, "linear models")
