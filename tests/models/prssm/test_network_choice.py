@@ -13,8 +13,8 @@ from prssm.models.prssm.estimator import FilterMembers, trained_noises
 from prssm.models.prssm.fitting import final_choice, networks
 from prssm.models.prssm.fitting.contest import Contest
 from prssm.models.prssm.fitting.final_choice import best_of_all
+from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.levels import LEVELS, NETWORK
-from prssm.training.session import Session, Silent
 
 SMALL = {
     "linear_order": 2,
@@ -39,7 +39,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(
         estimator,
         "filter_members",
-        lambda last, window: FilterMembers.equal(
+        lambda last, window, pace: FilterMembers.equal(
             last.choice.mixture.models, trained_noises(last.choice.mixture.models)
         ),
     )
@@ -252,12 +252,21 @@ def test_a_budget_that_is_nearly_spent_leaves_a_model(data):
     assert time.monotonic() - begun < 60.0
 
 
-def test_the_race_between_levels_leaves_networks_a_share_of_a_budget():
-    session = Session(Silent(), deadline=time.monotonic() + 1000.0)
-    assert prssm.PRSSM()._with_time_left(session).seconds_left() == pytest.approx(600.0, abs=5.0)
-    assert prssm.PRSSM(neurons=0)._with_time_left(session) is session
-    endless = Session(Silent())
-    assert prssm.PRSSM()._with_time_left(endless) is endless
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(("neurons", "left"), [(None, 0.6 * 992.0), (0, 992.0)])
+def test_the_race_leaves_networks_and_filters_their_shares(data, monkeypatch, neurons, left):
+    seen = []
+    train = Fitting.train
+
+    def noted(self, session, fingerprint, tell):
+        seen.append(session.seconds_left())
+        return train(self, session, fingerprint, tell)
+
+    monkeypatch.setattr(Fitting, "train", noted)
+    monkeypatch.setattr(final_choice, "network_contender", lambda contest, now: None)
+    options = SMALL | {"iterations": 2, "neurons": neurons}
+    prssm.PRSSM(**options).fit(data[:150], budget=1000.0)
+    assert seen[0] == pytest.approx(left, abs=20.0)
 
 
 def test_the_level_is_no_choice_of_an_option():

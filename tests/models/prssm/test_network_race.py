@@ -260,6 +260,20 @@ def test_nothing_larger_is_tried_after_half_of_a_budget(monkeypatch, left, tried
     assert any(len(job.path) > 1 for job in one._done) == tried
 
 
+def test_a_race_leaves_time_for_what_comes_after_it(monkeypatch):
+    """To judge a network takes a second; two and one of each fold become models, twice as long."""
+    one = race()
+    session = Session(Silent(), deadline=time.monotonic() + 100.0)
+    assert one._seconds_left(session) == pytest.approx(100.0, abs=2.0)
+    one._looking = 1.0
+    assert one._seconds_left(session) == pytest.approx(100.0 - 2.0 * 4, abs=2.0)
+    assert one._seconds_left(Session(Silent())) is None
+
+
+def test_judging_is_timed(whole):
+    assert whole[0]._looking > 0.0
+
+
 def test_without_the_native_library_it_is_the_same_race(monkeypatch):
     monkeypatch.setattr(networks, "_FIRST_STEPS", 3)
     monkeypatch.setattr(networks, "_MOST_STEPS", 0)

@@ -44,6 +44,7 @@ from prssm.models.stored_arrays import check
 from prssm.prediction.widening import widening
 from prssm.training.checkpoint import fingerprint
 from prssm.training.log import TrainingLog
+from prssm.training.pace import Pace
 from prssm.training.session import Session
 
 _RUNS_AWAY = (
@@ -61,6 +62,9 @@ KEPT_VALUES = 5_000_000  # drawn values of a run that are kept where nobody aske
 
 _VISITS = 20  # trajectories whose mean is the path of a run over a training record
 _FOR_NETWORKS = 0.4  # share of a budget that the race between levels leaves to them
+# Share of a budget, and seconds at most, that all training leaves to the choice of filters.
+_FOR_FILTERS = 0.2
+_MOST_FOR_FILTERS = 8.0
 
 
 class PRSSM(Estimator):
@@ -92,11 +96,12 @@ class PRSSM(Estimator):
 
     def _fit_scaled(self, records: list[Record], session: Session) -> None:
         """A race between levels, then a contest in which rate, states and sizes may change."""
-        super()._fit_scaled(records, session)
+        training = session.leaving(_FOR_FILTERS, most=_MOST_FOR_FILTERS)
+        super()._fit_scaled(records, training)
         first = self._first
         del self._first
-        contest = None if first is None else self._contest(first, records, session)
-        self.filter_ = filter_members(self._last, self._window)
+        contest = None if first is None else self._contest(first, records, training)
+        self.filter_ = filter_members(self._last, self._window, Pace(session.seconds_left))
         del self._last
         if contest is not None:
             contest.finish()
@@ -129,17 +134,11 @@ class PRSSM(Estimator):
         contested = bool(
             config.grow and config.complexity == AUTO and alone and self._window and folds
         )
-        race = self._with_time_left(session) if contested else session
+        networks = contested and self.config.neurons is None
+        race = session.leaving(_FOR_NETWORKS) if networks else session
         log = fitting.train(race, key, lambda now: self._tell(now, session))
         self._keep(fitting, starts, log)
         self._first = self._last if contested else None
-
-    def _with_time_left(self, session: Session) -> Session:
-        """A session that leaves networks a share of a budget."""
-        left = session.seconds_left()
-        if session.deadline is None or left is None or self.config.neurons is not None:
-            return session
-        return replace(session, deadline=session.deadline - _FOR_NETWORKS * left)
 
     def _fit_stream(self, stream: Stream, scaler: Scaler, session: Session) -> None:
         """As `_fit` with nothing held out, but the windows are read from disk.

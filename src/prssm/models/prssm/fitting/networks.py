@@ -8,6 +8,7 @@ All training is a table of jobs whose results say which jobs are next. So the ta
 checkpoint holds. Jobs that a budget of time cut short go on in a run that is resumed.
 """
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -68,6 +69,7 @@ _STRETCH = 3000  # rows of a held-out stretch, at most
 _BEGINNING = 0.1
 _WHOLE = 100  # who watches sees percent: how many jobs there are shows only on the way
 _GROWTH = 0.5  # share of a budget, after which nothing larger is tried
+_AFTERWARDS = 2.0  # times that a network is looked at after the race, as when it is judged
 
 
 class Part(NamedTuple):
@@ -101,13 +103,16 @@ class NetworkRace:
     _errors: dict[tuple[Path, bool], float] = field(default_factory=dict)
     _last: list[list[Job]] = field(default_factory=list)  # rounds, if no larger size is tried
     _left: int = 0  # jobs, then
+    _looking: float = 0.0  # seconds that it took to judge one network, at most
     _may_grow: Callable[[], bool] = lambda: True
 
     def run(self, session: Session, fingerprint: str) -> None:
         state: State = {"iteration": np.asarray(0), "numbers": np.zeros(0)}
         budget = session.seconds_left()
         if budget is not None:
-            self._may_grow = lambda: (session.seconds_left() or 0.0) > _GROWTH * budget
+            self._may_grow = lambda: (
+                (self._seconds_left(session) or 0.0) > _GROWTH * (budget - self._afterwards())
+            )
         run_to_end(
             state,
             self._advance(session),
@@ -142,11 +147,11 @@ class NetworkRace:
             jobs = self._next(state)[: worker_threads()]
             stop = Event()
             # of the seconds left, what is left for others: all jobs have the same share
-            left = session.seconds_left()
+            left = self._seconds_left(session)
             others = 0.0 if left is None else left * (1.0 - len(jobs) / self._left)
 
             def go_on() -> bool:
-                left = session.seconds_left()
+                left = self._seconds_left(session)
                 return not stop.is_set() and (left is None or left > others)
 
             with ThreadPoolExecutor(worker_threads()) as pool:
@@ -160,6 +165,16 @@ class NetworkRace:
             return self._counted(state, packed(self._done | self._going_on | found))
 
         return advance
+
+    def _seconds_left(self, session: Session) -> float | None:
+        """Of the budget, without what comes after the race."""
+        left = session.seconds_left()
+        return None if left is None else max(0.0, left - self._afterwards())
+
+    def _afterwards(self) -> float:
+        """Seconds that the last networks need to become models, by what it took to judge one."""
+        last = SEEDS + FOLD_SEEDS * (len(self.parts) - 1)
+        return _AFTERWARDS * last * self._looking
 
     def _counted(self, before: State, numbers: np.ndarray) -> State:
         """The table with more jobs done, and how far that is on the way; never less than before."""
@@ -292,6 +307,7 @@ class NetworkRace:
 
     def _held_out(self, job: Job) -> list[np.ndarray]:
         """Errors (rows, Dy) of a network's free runs over what its fold holds out."""
+        begun = time.monotonic()
         network = self._network(job)
         hidden = network.recognition_hidden(self.window)
         recognition = network.recognition(self.window, hidden, [self.seed])
@@ -302,6 +318,7 @@ class NetworkRace:
             run = free_run(row, network.system.shape, part.u)
             errors = part.y - (np.full_like(part.y, np.inf) if run is None else run[1])
             found.append(errors[int(_BEGINNING * len(part)) :])
+        self._looking = max(self._looking, time.monotonic() - begun)
         return found
 
 
