@@ -28,7 +28,7 @@ from prssm.models.prssm.filtering.space import space_of
 from prssm.models.prssm.fitting.contest import Contender, Contest
 from prssm.models.prssm.fitting.final_choice import best_of_all
 from prssm.models.prssm.fitting.fit import Fitting
-from prssm.models.prssm.fitting.held_out import folds_of
+from prssm.models.prssm.fitting.held_out import always_shown, folds_of
 from prssm.models.prssm.fitting.prepare import cut_for, prepared, starts_for, window_of
 from prssm.models.prssm.fitting.streaming import StreamWindows, check_options
 from prssm.models.prssm.functions import jax_model
@@ -55,6 +55,10 @@ _RUNS_AWAY = (
 _WORSE_THAN_LINEAR = (
     "the linear model is kept: level {level} errs less on held-out stretches, but more in free "
     "runs over whole training records"
+)
+_ALWAYS_SHOWN = (
+    "{count} record(s) never, as too short to be cut: the errors and the band are those of the "
+    "others"
 )
 
 KEPT_VALUES = 5_000_000  # drawn values of a run that are kept where nobody asked for samples
@@ -83,6 +87,7 @@ class PRSSM(Estimator):
     filter_: FilterMembers  # members and noises of the filters; free runs keep the trained ones
     _first: Contender | None  # the winner of the race, while the contest goes on
     _last: Contender  # what was kept last, until its noises are known
+    always_shown_: int = 0  # records that are too short to be held out where others are
     restarts_: Trained  # all trained restarts with their held-out runs; not in a model file
 
     @property
@@ -123,6 +128,7 @@ class PRSSM(Estimator):
             self._check_structure(records)
             cut = cut_for(config, records)
             folds = folds_of(cut, records, config.folds, window=self._window)
+            self.always_shown_ = always_shown(folds, records)
             levels = levels_of(config.complexity)
             fitting = prepared(starts, cut, levels=levels, folds=folds, records=records)
             session.progress.update(1, {})
@@ -328,6 +334,8 @@ class PRSSM(Estimator):
                 "held-out values",
             ),
         ]
+        if self.always_shown_:
+            found.append(("Held out", _ALWAYS_SHOWN.format(count=self.always_shown_)))
         if self.filter_.beside is not None:
             found.append(("Filter", self.filter_.words()))
         if self.worse_than_linear_:
@@ -359,6 +367,7 @@ class PRSSM(Estimator):
             "held_out": self.held_out_,
             "steady": self.steady_,
             "worse_than_linear": self.worse_than_linear_,
+            "always_shown": self.always_shown_,
             "filter": filtered,
         }, arrays
 
@@ -381,6 +390,7 @@ class PRSSM(Estimator):
         self.held_out_ = _held_out(values["held_out"], self.level_)
         self.steady_ = bool(values.get("steady", True))
         self.worse_than_linear_ = str(values.get("worse_than_linear", ""))
+        self.always_shown_ = int(values.get("always_shown", 0))
         self.calibration_ = Calibration(arrays["calibration"])
         self.filter_ = self._restored_filter(values, arrays, like)
 
