@@ -12,7 +12,7 @@ from prssm.models.prssm import estimator
 from prssm.models.prssm.estimator import FilterMembers, trained_noises
 from prssm.models.prssm.fitting import final_choice, networks
 from prssm.models.prssm.fitting.contest import Contest
-from prssm.models.prssm.fitting.final_choice import best_of_all
+from prssm.models.prssm.fitting.final_choice import best_of_all, best_with_networks
 from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.levels import LEVELS, NETWORK
 
@@ -367,3 +367,14 @@ def test_the_seeds_of_a_contender_are_those_of_its_race(won):
     model, _ = won
     groups = model.restarts_.groups
     assert {group.count for group in groups} == {networks.SEEDS, networks.FOLD_SEEDS}
+
+
+@pytest.mark.parametrize(
+    ("trained", "long", "best"), [(0.85, False, 0.85), (0.95, False, 1.0), (0.95, True, 0.95)]
+)
+def test_on_many_devices_networks_alone_contest(monkeypatch, trained, long, best):
+    monkeypatch.setattr(final_choice, "is_long", lambda now: long)
+    monkeypatch.setattr(final_choice, "network_contender", lambda contest, now: trained)
+    assert best_with_networks(Fake(), 1.0) == best
+    monkeypatch.setattr(final_choice, "network_contender", lambda contest, now: None)
+    assert best_with_networks(Fake(), 1.0) == 1.0

@@ -312,3 +312,27 @@ def test_jobs_survive_being_numbers():
     assert job.parent == job._replace(last=False)
     assert job.parent.parent == Job(EVERYTHING, 3, (Size(1, 2), Size(3, 2)))
     assert other.parent is None
+
+
+def test_other_processes_train_nothing_and_have_the_networks_of_the_first(whole, monkeypatch):
+    told = []
+
+    def noted(tree, seconds=0.0):
+        told.append(tree)
+        return tree
+
+    monkeypatch.setattr(networks.processes, "from_leader", noted)
+    race().run(Session(Silent()), "key")
+    answers = iter(told[1:])  # the first is what the loop begins with
+    monkeypatch.setattr(networks.processes, "from_leader", lambda tree, seconds=0.0: next(answers))
+    monkeypatch.setattr(networks.store, "leads", lambda: False)
+    follower = race()
+    monkeypatch.setattr(follower, "_train", None)
+    monkeypatch.setattr(follower, "_held_out", None)
+    state = told[0]
+    while not follower._finished(state):
+        state = follower._advance(Session(Silent()))(state)
+    follower._take(state)
+    assert follower.path == whole[0].path
+    assert all_numbers(follower) == all_numbers(whole[0])
+    assert next(answers, None) is None

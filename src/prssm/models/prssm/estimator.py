@@ -26,7 +26,7 @@ from prssm.models.prssm.filtering.noises import trained_noises
 from prssm.models.prssm.filtering.short_start import Firsts, short_start
 from prssm.models.prssm.filtering.space import space_of
 from prssm.models.prssm.fitting.contest import Contender, Contest
-from prssm.models.prssm.fitting.final_choice import best_of_all
+from prssm.models.prssm.fitting.final_choice import best_of_all, best_with_networks
 from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.fitting.held_out import always_shown, folds_of
 from prssm.models.prssm.fitting.prepare import cut_for, prepared, starts_for, window_of
@@ -100,7 +100,10 @@ class PRSSM(Estimator):
         return window_of(getattr(self, "config_", self.config))
 
     def _fit_scaled(self, records: list[Record], session: Session) -> None:
-        """A race between levels, then a contest in which rate, states and sizes may change."""
+        """A race between levels, then a contest in which rate, states and sizes may change.
+
+        On many devices networks alone contest.
+        """
         training = session.leaving(_FOR_FILTERS, most=_MOST_FOR_FILTERS)
         super()._fit_scaled(records, training)
         first = self._first
@@ -117,7 +120,11 @@ class PRSSM(Estimator):
         contest = Contest(
             self.config, records, session, fingerprint=key, tell=lambda now: self._won(now, session)
         )
-        best_of_all(contest, first, with_networks=self.config.neurons is None)
+        with_networks = self.config.neurons is None
+        if session.mesh is None:
+            best_of_all(contest, first, with_networks)
+        elif with_networks:
+            best_with_networks(contest, first)
         return contest
 
     def _fit(self, records: list[Record], session: Session) -> None:
@@ -136,10 +143,7 @@ class PRSSM(Estimator):
             session.progress.stop()
         key = fingerprint(config, vars(cut).values())
         self._tell(fitting.trained, session)
-        alone = session.mesh is None
-        contested = bool(
-            config.grow and config.complexity == AUTO and alone and self._window and folds
-        )
+        contested = bool(config.grow and config.complexity == AUTO and self._window and folds)
         networks = contested and self.config.neurons is None
         race = session.leaving(_FOR_NETWORKS) if networks else session
         log = fitting.train(race, key, lambda now: self._tell(now, session))

@@ -5,9 +5,11 @@ in turn, from what was learnt, as long as errors on held-out stretches fall. Net
 that did best are trained on all data and on what every fold shows.
 
 All training is a table of jobs whose results say which jobs are next. So the table is all that a
-checkpoint holds. Jobs that a budget of time cut short go on in a run that is resumed.
+checkpoint holds. Jobs that a budget of time cut short go on in a run that is resumed. Of several
+processes the first trains, and all take what it has found: networks are too small to be split.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -38,6 +40,7 @@ from prssm.models.prssm.starts.network_start import (
 from prssm.models.prssm.starts.recognised import first_state
 from prssm.models.prssm.starts.start import MOST_STATES
 from prssm.models.prssm.trained import HeldOut
+from prssm.training.distributed import processes, store
 from prssm.training.loop import State, run_to_end
 from prssm.training.session import Session
 
@@ -113,16 +116,17 @@ class NetworkRace:
             self._may_grow = lambda: (
                 (self._seconds_left(session) or 0.0) > _GROWTH * (budget - self._afterwards())
             )
-        run_to_end(
+        state = run_to_end(
             state,
             self._advance(session),
-            finished=lambda state: not self._next(state),
+            finished=self._finished,
             figures=lambda state: self._figures(),
             total=_WHOLE,
             session=session,
             fingerprint=fingerprint,
             label=session.label,
         )
+        self._take(state)
 
     def network(self, fold: int, seed: int) -> TrainedNetwork:
         """A network of the size that was chosen, as it was trained at last."""
@@ -142,7 +146,26 @@ class NetworkRace:
             self._errors[path, last] = known
         return known
 
+    def _take(self, state: State) -> None:
+        """What the first process has found."""
+        sizes = processes.from_leader(np.array(self.path or (), dtype=int).reshape(-1, 2))
+        self.path = tuple(Size(int(states), int(neurons)) for states, neurons in sizes) or None
+        self._done = unpacked(state["numbers"])
+
+    def _finished(self, state: State) -> bool:
+        """As the first process says: others might round differently."""
+        over = store.leads() and not self._next(state)
+        return bool(processes.from_leader(np.asarray(over), math.inf))
+
     def _advance(self, session: Session) -> Callable[[State], State]:
+        train = self._trained(session)
+
+        def advance(state: State) -> State:
+            return processes.from_leader(train(state) if store.leads() else state, math.inf)
+
+        return advance
+
+    def _trained(self, session: Session) -> Callable[[State], State]:
         def advance(state: State) -> State:
             jobs = self._next(state)[: worker_threads()]
             stop = Event()
