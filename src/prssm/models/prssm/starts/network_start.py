@@ -26,7 +26,6 @@ from prssm.models.prssm.starts.start import gp_without_signal
 
 # Of the prior around the start; see `networks.search`. Errors are correlated over tens of rows.
 _PRIOR_WEIGHT = 30.0
-_POLES = (0.3, 0.95)  # of states that a network has beside those of a linear model
 _PROCESS_STD = 1e-4  # a network's errors are its sensors'
 # Neurons of a recognition model, and windows for each of its weights.
 _RECOGNITION_NEURONS = (16, 128)
@@ -98,7 +97,7 @@ def begun(
     """A linear system with neurons that add nothing yet, and states that nothing reads."""
     rng = np.random.default_rng(seed)
     shape = Shape(max(size.states, linear.order), linear.B.shape[1], len(linear.C), size.neurons)
-    system = NetworkSystem.around(linear, shape, rng, _POLES)
+    system = NetworkSystem.around(linear, shape, rng)
     firsts = np.zeros((len(records), shape.states))
     for first, record in zip(firsts, records, strict=True):
         first[: linear.order] = linear.first_state(record)
@@ -109,7 +108,7 @@ def larger(network: TrainedNetwork, size: Size, *, seed: Sequence[int]) -> Train
     """The same function with more states and neurons."""
     rng = np.random.default_rng([*seed, *size])
     states, _, _, neurons = network.system.shape
-    system = network.system.with_more_states(size.states - states, rng, _POLES)
+    system = network.system.with_more_states(size.states - states, rng)
     system = system.with_more_neurons(size.neurons - neurons, rng)
     firsts = np.pad(network.firsts, ((0, 0), (0, size.states - states)))
     return replace(network, system=system, firsts=firsts)
