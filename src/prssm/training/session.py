@@ -95,7 +95,7 @@ class Session:
         That is `most` seconds at most.
         """
         left = self.seconds_left()
-        if self.deadline is None or left is None:
+        if self.deadline is None or left is None or math.isinf(left):
             return self
         return replace(self, deadline=self.deadline - min(share * left, most))
 

@@ -64,6 +64,8 @@ def test_a_budget_counts_from_where_the_command_began(monkeypatch, spent, left) 
     fit(constant(out=Path("m.prssm"), budget=60.0), begun=time.monotonic() - spent)
     fit(constant(out=Path("m.prssm")))
     assert seen == [pytest.approx(left, abs=5.0), None]
+    with pytest.raises(OptionError, match=r"budget: expected .* above 0, got -3.0"):
+        fit(constant(out=Path("m.prssm"), budget=-3.0))
 
 
 def test_a_fit_writes_the_model_and_returns_what_it_saw() -> None:

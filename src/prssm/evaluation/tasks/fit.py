@@ -92,9 +92,12 @@ def fit(
 
 
 def _left_of(budget: float | None, begun: float) -> float | None:
-    """What is left for the fit itself after programs and data were read."""
-    if budget is None:
-        return None
+    """What is left for the fit itself after programs and data were read.
+
+    A wrong one stays, for the fit to refuse it.
+    """
+    if budget is None or not budget > 0.0:
+        return budget
     return max(budget - (time.monotonic() - begun), _LEAST_SHARE * budget)
 
 
