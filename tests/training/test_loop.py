@@ -9,7 +9,8 @@ import pytest
 from prssm.foundation import atomic, storage
 from prssm.foundation.errors import ModelFileError, PrssmWarning, TrainingInterrupted
 from prssm.training import checkpoint
-from prssm.training.loop import run_to_end
+from prssm.training.distributed.watch import rescued
+from prssm.training.loop import resumable, run_to_end
 from prssm.training.session import Session, Silent
 
 TOTAL = 4
@@ -111,3 +112,53 @@ def test_a_checkpoint_that_was_changed_is_refused(tmp_path):
     change(path, "x", np.array([np.nan, 0.0]), honest=False)
     with pytest.raises(ModelFileError, match="not those that were saved"):
         run(path, resume=True)
+
+
+def trained_and_compared(path: Path) -> list[str]:
+    """What a process that ends in a fit says, before there is a checkpoint and after."""
+    with resumable(Session(Silent(), path)):
+        before = rescued("interrupted")
+        run(path)
+        return [before, rescued("interrupted")]
+
+
+def interrupted_while_comparing(session: Session) -> None:
+    with resumable(session):
+        run(session.checkpoint)
+        raise KeyboardInterrupt
+
+
+def test_an_interruption_after_the_loop_says_how_to_go_on(tmp_path):
+    path = tmp_path / "c"
+    expected = f"interrupted while models are compared; resume from {path}"
+    assert trained_and_compared(path) == ["interrupted", expected]
+    assert rescued("interrupted") == "interrupted"
+    with pytest.raises(TrainingInterrupted, match=f"fit {expected}$"):
+        interrupted_while_comparing(Session(Silent(), tmp_path / "c"))
+    with (
+        pytest.raises(TrainingInterrupted, match=expected),
+        resumable(Session(Silent(), path, True)),
+    ):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("name", ["c", None])
+def test_without_a_checkpoint_of_its_own_a_fit_is_just_interrupted(tmp_path, name):
+    """A file that was there before may belong to another fit."""
+    run(tmp_path / "c")
+    session = Session(Silent(), name and tmp_path / name)
+    with pytest.raises(KeyboardInterrupt) as stopped, resumable(session):
+        raise KeyboardInterrupt
+    assert not isinstance(stopped.value, TrainingInterrupted)
+
+
+def test_what_the_loop_says_itself_is_not_said_again(tmp_path):
+    def interrupted(state: dict[str, Any]) -> dict[str, Any]:
+        raise KeyboardInterrupt
+
+    path = tmp_path / "c"
+    with (
+        pytest.raises(TrainingInterrupted, match=r"^training interrupted at iteration 0 of 4"),
+        resumable(Session(Silent(), path)),
+    ):
+        run(path, interrupted)

@@ -47,17 +47,19 @@ def folds(
 
     Of many records (two or more for each fold) whole ones go to the folds in turn. Of few, each is
     cut into `count` equal stretches, one for each fold. A record that is too short for stretches of
-    `least_rows` is never held out; with `fewer` there are fewer folds instead, so that every row is
-    held out once. Empty where nothing can be held out, and for fewer than two folds.
+    `least_rows` is never held out; with `fewer` there are fewer folds instead, so that every row of
+    a record that has two such stretches is held out once. Empty where nothing can be held out, and
+    for fewer than two folds.
     """
     if count < 2:
         return []
     if len(records) >= 2 * count:
         return [[_whole(records, i) for i in range(f, len(records), count)] for f in range(count)]
     if fewer:
-        count = min(count, min(len(record) for record in records) // least_rows)
-        if count < 2:
+        lengths = [len(record) for record in records if len(record) >= 2 * least_rows]
+        if not lengths:
             return []
+        count = min(count, min(lengths) // least_rows)
     edges = {
         i: np.linspace(0, len(record), count + 1).astype(int).tolist()
         for i, record in enumerate(records)

@@ -37,6 +37,7 @@ from prssm.models.manners import SklearnManners
 from prssm.models.state_estimation import StateEstimation
 from prssm.training.distributed.store import leads
 from prssm.training.log import TrainingLog
+from prssm.training.loop import resumable
 from prssm.training.session import Progress, Session
 
 
@@ -233,7 +234,7 @@ class Estimator(
         )
         session = self._session(progress, checkpoint, resume, devices=devices)
         scaler = Scaler.fit(seen, self._normalises, centre=steps.centres)
-        with double_precision():
+        with double_precision(), resumable(session):
             scaled = [scaler.scale(record) for record in seen]
             facts = TrainingFacts(scaler, seen[0], Domain.of(seen), steps, seen=scaled)
             self._fit_scaled(scaled, self._watched(session, deadline, found, facts=facts))
@@ -261,7 +262,7 @@ class Estimator(
         facts = TrainingFacts(stream.scaler(self._normalises), stream, stream.domain())
         self.stride_ = 1
         session = self._watched(session, deadline, found, facts=facts)
-        with double_precision():
+        with double_precision(), resumable(session):
             self._fit_stream(stream, facts.scaler, session)
         self._describe(facts)
         return self

@@ -23,7 +23,7 @@ from prssm.training.distributed import store
 
 # What the saved arrays mean. Raise it whenever a training run saves something else under an old
 # name, or goes on from the same arrays in another way.
-LAYOUT = 2
+LAYOUT = 3
 
 
 class Checkpoint:

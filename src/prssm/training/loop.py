@@ -5,7 +5,8 @@ It can be resumed and watched, and is saved at intervals and when it is interrup
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from prssm.foundation.errors import (
@@ -59,6 +60,39 @@ def run_to_end(
             session.progress.stop()
         saver.try_to_save(state)
     return state
+
+
+@contextmanager
+def resumable(session: Session) -> Iterator[None]:
+    """Put it around a whole fit: Ctrl-C beside the training loops says where to go on from.
+
+    So it is while what was trained is compared, chosen and calibrated.
+    """
+    before = _written(session)
+
+    def how_to_go_on() -> str:
+        """Nothing where this fit has no checkpoint yet: an older one may be of another fit."""
+        now = _written(session)
+        if now is None or (now == before and not session.resume):
+            return ""
+        return f" while models are compared; resume from {session.checkpoint}"
+
+    with rescued_by(lambda words: f"{words}{how_to_go_on()}"):
+        try:
+            yield
+        except TrainingInterrupted:
+            raise
+        except KeyboardInterrupt:
+            words = how_to_go_on()
+            if not words:
+                raise
+            raise TrainingInterrupted(f"fit interrupted{words}") from None
+
+
+def _written(session: Session) -> int | None:
+    """When the checkpoint was written; None where there is none."""
+    path = session.checkpoint
+    return path.stat().st_mtime_ns if path is not None and path.is_file() else None
 
 
 class _Saver:

@@ -1,9 +1,10 @@
 """What surrounds a training run: who watches it, where it is saved, whether it is continued."""
 
+import math
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -87,6 +88,16 @@ class Session:
     def seconds_left(self) -> float | None:
         """Of the budget, if there is one; never less than zero."""
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+
+    def leaving(self, share: float, most: float = math.inf) -> "Session":
+        """The same, if it has a budget with an earlier end: a share of it is left to what follows.
+
+        That is `most` seconds at most.
+        """
+        left = self.seconds_left()
+        if self.deadline is None or left is None or math.isinf(left):
+            return self
+        return replace(self, deadline=self.deadline - min(share * left, most))
 
     @classmethod
     def of(

@@ -10,7 +10,6 @@ from prssm.dynamics.networks.search import Point, Search
 from prssm.dynamics.networks.system import NetworkSystem, Shape
 from prssm.linear.system import LinearSystem
 
-POLES = (0.3, 0.95)
 LINEAR = LinearSystem(
     np.array([[0.9, 0.2], [-0.2, 0.8]]),
     np.array([[0.5], [1.0]]),
@@ -47,7 +46,7 @@ def away(system, size, seed=1):
 
 def around(states=2, neurons=0):
     rng = np.random.default_rng(2)
-    return NetworkSystem.around(LINEAR, Shape(states, 1, 1, neurons), rng, POLES)
+    return NetworkSystem.around(LINEAR, Shape(states, 1, 1, neurons), rng)
 
 
 @pytest.mark.parametrize("lengths", [(200,), (80, 50, 90)])
@@ -153,7 +152,7 @@ def test_neurons_learn_what_a_linear_system_cannot():
     )
     errors = []
     for neurons in (0, 2):
-        start = NetworkSystem.around(linear, Shape(1, 1, 1, neurons), rng, POLES)
+        start = NetworkSystem.around(linear, Shape(1, 1, 1, neurons), rng)
         search = Search([Record(u, y)], start, np.zeros((1, 1)), weight=1.0)
         search.run(100)
         errors.append(np.sqrt(search.best.squares / search.count))

@@ -5,9 +5,8 @@ import pytest
 
 from prssm.dynamics.networks.equations import plain_run
 from prssm.dynamics.networks.system import NetworkSystem, Shape
+from prssm.linear.spare_states import POLES
 from prssm.linear.system import LinearSystem, spectral_radius
-
-POLES = (0.3, 0.95)
 
 
 def random_network(shape, seed=0, radius=0.9):
@@ -33,7 +32,7 @@ def test_a_row_of_numbers_gives_the_same_network():
 def test_more_states_and_neurons_keep_the_outputs(shape):
     system = random_network(shape)
     rng = np.random.default_rng(1)
-    wider = system.with_more_states(2, rng, POLES).with_more_neurons(3, rng)
+    wider = system.with_more_states(2, rng).with_more_neurons(3, rng)
     assert wider.shape == Shape(shape.states + 2, shape.inputs, shape.outputs, shape.neurons + 3)
     u = rng.normal(size=(50, shape.inputs))
     first = rng.normal(size=shape.states)
@@ -47,7 +46,7 @@ def test_more_states_and_neurons_keep_the_outputs(shape):
 
 def test_new_states_are_filters_of_the_inputs_and_poles_lie_in_the_range():
     system = random_network(Shape(2, 1, 1, 0))
-    wider = system.with_more_states(30, np.random.default_rng(2), POLES)
+    wider = system.with_more_states(30, np.random.default_rng(2))
     own = wider.weight[2:, 2:32]
     assert not (own - np.diag(np.diag(own))).any()
     assert (np.diag(own) >= POLES[0]).all()
@@ -65,7 +64,7 @@ def test_neurons_around_a_linear_system_add_nothing_yet():
         D=rng.normal(size=(1, 1)),
         offset=np.array([0.3]),
     )
-    system = NetworkSystem.around(linear, Shape(4, 1, 1, 5), rng, POLES)
+    system = NetworkSystem.around(linear, Shape(4, 1, 1, 5), rng)
     u = rng.normal(size=(40, 1))
     first = np.array([0.5, -0.2])
     y, x = linear.simulate(first, u)

@@ -1,6 +1,7 @@
 """What a front end calls: settings in, results and files out, nothing printed."""
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,6 +49,23 @@ def _silent(capfd: pytest.CaptureFixture[str]) -> object:
 def constant(**changes: object) -> FitSettings:
     data = DataSettings(data=("log.csv",), split=0.75)
     return FitSettings(**({"data": data, "method": "constant"} | changes))
+
+
+@pytest.mark.parametrize(("spent", "left"), [(0.0, 60.0), (20.0, 40.0), (90.0, 6.0)])
+def test_a_budget_counts_from_where_the_command_began(monkeypatch, spent, left) -> None:
+    seen = []
+    trained = prssm.Constant.fit
+
+    def noted(self, data, **how):
+        seen.append(how["budget"])
+        return trained(self, data, **how)
+
+    monkeypatch.setattr(prssm.Constant, "fit", noted)
+    fit(constant(out=Path("m.prssm"), budget=60.0), begun=time.monotonic() - spent)
+    fit(constant(out=Path("m.prssm")))
+    assert seen == [pytest.approx(left, abs=5.0), None]
+    with pytest.raises(OptionError, match=r"budget: expected .* above 0, got -3.0"):
+        fit(constant(out=Path("m.prssm"), budget=-3.0))
 
 
 def test_a_fit_writes_the_model_and_returns_what_it_saw() -> None:

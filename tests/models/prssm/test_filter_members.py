@@ -1,6 +1,7 @@
 """Who is filtered with: an autoregression as a member, errors ahead, and the choice."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,11 +13,13 @@ from prssm.data.record import Record
 from prssm.inference.filtering import ahead, filter_rows, rows_from
 from prssm.inference.noise_search import NoiseFactors, prediction_errors
 from prssm.models.prssm.config import DEFAULT
+from prssm.models.prssm.filtering import choice
 from prssm.models.prssm.filtering.autoregressive import autoregressive_member
-from prssm.models.prssm.filtering.choice import Speaker, _kept, typical_error
+from prssm.models.prssm.filtering.choice import Speaker, _kept, filter_members, typical_error
 from prssm.models.prssm.filtering.members import Beside, FilterMembers
-from prssm.models.prssm.filtering.noises import Heard, predicting_noises
+from prssm.models.prssm.filtering.noises import Heard, predicting_noises, trained_noises
 from prssm.models.prssm.filtering.space import space_of
+from prssm.training.pace import Pace
 
 WINDOW = 6
 CONFIG = DEFAULT.replace(
@@ -139,3 +142,67 @@ def test_members_beside_are_kept_in_the_model_file_and_checked(tmp_path):
     arrays["beside_shape"] = np.zeros((1, 2, 2))
     with pytest.raises(TypeError, match="beside_shape"):
         model._restore(values, arrays)
+
+
+class Clock:
+    now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+
+@pytest.fixture
+def heard(monkeypatch):
+    """A choice whose every judgement takes a second; gives the clock and who was heard."""
+    clock = Clock()
+    found = []
+
+    def level(last, name, window):
+        clock.now += 1.0
+        found.append(name)
+        own = {"a": (0,), "b": (1,)}.get(name, ())
+        return [speaker(name, [disturbed(100)], slow=1.0, own=own)]
+
+    def refined(one, window):
+        clock.now += 3.0
+        found.append(f"{one.name} refined")
+        return one
+
+    monkeypatch.setattr("prssm.training.pace.time", clock)
+    monkeypatch.setattr(choice, "_entered", lambda last: ["a", "b", "c"])
+    monkeypatch.setattr(choice, "_level", level)
+    monkeypatch.setattr(choice, "_autoregression", lambda last, window: level(last, "d", window))
+    monkeypatch.setattr(choice, "_refined", refined)
+    monkeypatch.setattr(choice, "typical_error", lambda speakers, window: 1.0)
+    monkeypatch.setattr(choice, "_likely_noises", lambda last, window: NoiseFactors(process=7.0))
+    return clock, found
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        (None, "a b c d,a refined,b refined"),
+        (100.0, "a b c d,a refined,b refined"),
+        (8.0, "a b c d,a refined"),
+        (6.0, "a b c d"),
+        (2.5, "a b"),
+        (1.5, "a"),
+        (0.0, ""),
+    ],
+)
+def test_members_of_free_runs_are_heard_first_where_time_is_short(heard, seconds, expected):
+    clock, found = heard
+    models = random_prssm(states=3, members=2).mixture_.models
+    kept = SimpleNamespace(mixture=SimpleNamespace(models=models), candidates=["a", "b"])
+    last = SimpleNamespace(folds=["one"], choice=kept)
+    left = (lambda: None) if seconds is None else (lambda: max(0.0, seconds - clock.now))
+    members = filter_members(last, WINDOW, Pace(left))
+    assert found == [name for part in expected.split(",") for name in _names(part)]
+    whole = {"a", "b"} <= set(found)
+    assert members.noises == (
+        (NoiseFactors(process=1.0, memory=0.0),) * 2 if whole else (trained_noises(models),) * 2
+    )
+
+
+def _names(part):
+    return [part] if "refined" in part else part.split()

@@ -7,12 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import prssm
 from prssm.data import windows
 from prssm.data.record import Record
 from prssm.foundation.precision import double_precision
+from prssm.models.prssm import estimator
 from prssm.models.prssm.config import PAPER
 from prssm.models.prssm.elbo import Anchor, Objective, Own, TrainingData
-from prssm.models.prssm.fitting.held_out import Fold, folds_of
+from prssm.models.prssm.filtering.members import FilterMembers
+from prssm.models.prssm.filtering.noises import trained_noises
+from prssm.models.prssm.fitting.held_out import Fold, always_shown, folds_of
 from prssm.models.prssm.starts.start import random_model
 from prssm.training.optimise import PerRestart
 
@@ -117,3 +121,48 @@ def test_short_data_and_zero_folds_hold_nothing_out(length, count):
     data = records(length)
     with double_precision():
         assert folds_of(windows.sliding(data, 20), data, count, window=16) == []
+
+
+def test_a_record_that_is_too_short_is_always_shown():
+    data = records(90, 24, 120)
+    with double_precision():
+        folds = folds_of(windows.sliding(data, 20), data, 3, window=8)
+    assert len(folds) == 3
+    hidden = np.sum([~np.asarray(fold.shown.rows) for fold in folds], axis=0)
+    expected = np.ones(len(hidden))
+    expected[90 : 90 + 24] = 0
+    np.testing.assert_array_equal(hidden, expected)
+    for fold in folds:
+        assert any(len(part) == 24 for part in fold.shown_records)
+        assert [stretch.record for stretch in fold.stretches] == [0, 2]
+    assert always_shown(folds, data) == 1
+    assert always_shown([], data) == 0
+
+
+def quick_filters(last, window, pace):
+    """The filter keeps the noises of training: to look for better ones takes seconds."""
+    models = last.choice.mixture.models
+    return FilterMembers.equal(models, trained_noises(models))
+
+
+def test_a_short_record_among_others_leaves_a_choice_and_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(estimator, "filter_members", quick_filters)
+    rng = np.random.default_rng(0)
+
+    def lag(rows):
+        u = rng.normal(size=(rows, 1))
+        y = np.zeros((rows, 1))
+        for t in range(1, rows):
+            y[t] = 0.8 * y[t - 1] + np.tanh(u[t - 1])
+        return Record(u, y + 0.05 * rng.normal(size=y.shape))
+
+    options = {"latent_dim": 1, "linear_order": 1, "inducing": 3, "iterations": 2, "restarts": 1}
+    options |= {"folds": 2, "neurons": 0, "complexity": "free", "recognition_window": 4}
+    options |= {"fold_restarts": 1, "horizon": 10}
+    model = prssm.PRSSM(**options).fit([lag(100), lag(20), lag(100)])
+    assert np.isfinite(model.held_out_["free"]["typical"])
+    assert dict(model.findings())["Held out"].startswith("1 record(s) never")
+    again = prssm.load(model.save(tmp_path / "m.prssm"))
+    assert again.findings() == model.findings()
+    again.always_shown_ = 0
+    assert "Held out" not in dict(again.findings())

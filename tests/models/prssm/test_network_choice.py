@@ -12,9 +12,9 @@ from prssm.models.prssm import estimator
 from prssm.models.prssm.estimator import FilterMembers, trained_noises
 from prssm.models.prssm.fitting import final_choice, networks
 from prssm.models.prssm.fitting.contest import Contest
-from prssm.models.prssm.fitting.final_choice import best_of_all
+from prssm.models.prssm.fitting.final_choice import best_of_all, best_with_networks
+from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.levels import LEVELS, NETWORK
-from prssm.training.session import Session, Silent
 
 SMALL = {
     "linear_order": 2,
@@ -39,7 +39,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(
         estimator,
         "filter_members",
-        lambda last, window: FilterMembers.equal(
+        lambda last, window, pace: FilterMembers.equal(
             last.choice.mixture.models, trained_noises(last.choice.mixture.models)
         ),
     )
@@ -155,17 +155,27 @@ def test_everything_that_uses_a_model_knows_it(won, data):
     assert description is not None
 
 
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
 @pytest.mark.usefixtures("quick")
-def test_an_interrupted_fit_goes_on_to_the_same_model(won, data, tmp_path):
+def test_an_interrupted_fit_goes_on_to_the_same_model(won, data, tmp_path, monkeypatch):
     model, _ = won
     path = tmp_path / "fit.checkpoint"
     with pytest.raises(prssm.PrssmError, match="resume from"):
         prssm.PRSSM(**SMALL).fit(data, checkpoint=path, progress=Phases("training networks"))
     assert (tmp_path / "fit.checkpoint.network").is_file()
+    with monkeypatch.context() as patch:
+        patch.setattr(estimator, "filter_members", interrupt)
+        with pytest.raises(prssm.TrainingInterrupted, match=r"resume from .*fit.checkpoint$"):
+            prssm.PRSSM(**SMALL).fit(data, checkpoint=path, resume=True)
+    assert (tmp_path / "fit.checkpoint.network").is_file()
     phases = Phases()
     again = prssm.PRSSM(**SMALL).fit(data, checkpoint=path, resume=True, progress=phases)
     assert again.level_ == "network"
     np.testing.assert_array_equal(again.simulate(data).mean, model.simulate(data).mean)
+    assert phases.seen["training networks"] == (100, 100)
     assert [file.name for file in tmp_path.iterdir()] == ["fit.checkpoint"]
 
 
@@ -242,12 +252,21 @@ def test_a_budget_that_is_nearly_spent_leaves_a_model(data):
     assert time.monotonic() - begun < 60.0
 
 
-def test_the_race_between_levels_leaves_networks_a_share_of_a_budget():
-    session = Session(Silent(), deadline=time.monotonic() + 1000.0)
-    assert prssm.PRSSM()._with_time_left(session).seconds_left() == pytest.approx(600.0, abs=5.0)
-    assert prssm.PRSSM(neurons=0)._with_time_left(session) is session
-    endless = Session(Silent())
-    assert prssm.PRSSM()._with_time_left(endless) is endless
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(("neurons", "left"), [(None, 0.6 * 992.0), (0, 992.0)])
+def test_the_race_leaves_networks_and_filters_their_shares(data, monkeypatch, neurons, left):
+    seen = []
+    train = Fitting.train
+
+    def noted(self, session, fingerprint, tell):
+        seen.append(session.seconds_left())
+        return train(self, session, fingerprint, tell)
+
+    monkeypatch.setattr(Fitting, "train", noted)
+    monkeypatch.setattr(final_choice, "network_contender", lambda contest, now: None)
+    options = SMALL | {"iterations": 2, "neurons": neurons}
+    prssm.PRSSM(**options).fit(data[:150], budget=1000.0)
+    assert seen[0] == pytest.approx(left, abs=20.0)
 
 
 def test_the_level_is_no_choice_of_an_option():
@@ -348,3 +367,14 @@ def test_the_seeds_of_a_contender_are_those_of_its_race(won):
     model, _ = won
     groups = model.restarts_.groups
     assert {group.count for group in groups} == {networks.SEEDS, networks.FOLD_SEEDS}
+
+
+@pytest.mark.parametrize(
+    ("trained", "long", "best"), [(0.85, False, 0.85), (0.95, False, 1.0), (0.95, True, 0.95)]
+)
+def test_on_many_devices_networks_alone_contest(monkeypatch, trained, long, best):
+    monkeypatch.setattr(final_choice, "is_long", lambda now: long)
+    monkeypatch.setattr(final_choice, "network_contender", lambda contest, now: trained)
+    assert best_with_networks(Fake(), 1.0) == best
+    monkeypatch.setattr(final_choice, "network_contender", lambda contest, now: None)
+    assert best_with_networks(Fake(), 1.0) == 1.0

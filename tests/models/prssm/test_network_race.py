@@ -9,10 +9,12 @@ import pytest
 
 from prssm.data.record import Record
 from prssm.dynamics.networks import equations
+from prssm.dynamics.networks.search import Search
 from prssm.foundation.errors import TrainingInterrupted
 from prssm.linear.system import LinearSystem
 from prssm.models.prssm.fitting import networks
-from prssm.models.prssm.fitting.networks import EVERYTHING, Job, NetworkRace, parts_of
+from prssm.models.prssm.fitting.network_jobs import Job, Result, packed, unpacked
+from prssm.models.prssm.fitting.networks import EVERYTHING, NetworkRace, parts_of
 from prssm.models.prssm.starts.network_start import Size
 from prssm.training.session import Session, Silent
 
@@ -85,7 +87,7 @@ def interrupt():
 
 
 def all_numbers(one):
-    return {job: row.tobytes() for job, row in one._done.items()}
+    return {job: result.row.tobytes() for job, result in one._done.items()}
 
 
 @pytest.fixture(scope="module")
@@ -188,6 +190,40 @@ def test_a_budget_that_is_spent_ends_the_race_with_networks_that_run():
         assert np.isfinite(run).all()
 
 
+@pytest.mark.parametrize("questions", [1, 30, 80])
+def test_what_a_budget_cut_short_goes_on_in_a_resumed_race(whole, tmp_path, monkeypatch, questions):
+    """Without a budget it comes to the very networks of a race that never had one."""
+    path = tmp_path / "race"
+    left = [100.0] * questions
+    with monkeypatch.context() as patch:
+        patch.setattr(Session, "seconds_left", lambda self: left.pop() if left else 0.0)
+        short = race(target=10.0)
+        short.run(Session(Silent(), checkpoint=path), "key")
+    stopped = [job for job, result in short._done.items() if len(result.paused)]
+    assert stopped
+    again = race()
+    again.run(Session(Silent(), checkpoint=path, resume=True), "key")
+    assert again.path == whole[0].path
+    assert all_numbers(again) == all_numbers(whole[0])
+
+
+def test_steps_that_were_taken_are_not_taken_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(networks, "_MOST_STEPS", 0)
+    monkeypatch.setattr(networks, "worker_threads", lambda: 1)
+    path = tmp_path / "race"
+    taken = []
+    step = Search._step
+    monkeypatch.setattr(Search, "_step", lambda self: taken.append(1) or step(self))
+    race(target=10.0).run(Session(Silent()), "key")
+    without_stop = len(taken)
+    left = [100.0] * 12
+    with monkeypatch.context() as patch:
+        patch.setattr(Session, "seconds_left", lambda self: left.pop() if left else 0.0)
+        race(target=10.0).run(Session(Silent(), checkpoint=path), "key")
+    race(target=10.0).run(Session(Silent(), checkpoint=path, resume=True), "key")
+    assert without_stop < len(taken) == 2 * without_stop
+
+
 def test_every_job_has_its_share_of_a_budget(monkeypatch):
     """A clock that each question moves on: the last networks are trained as well as the first."""
     now = [0.0]
@@ -205,7 +241,7 @@ def test_every_job_has_its_share_of_a_budget(monkeypatch):
         asked.append(0)
         while go_on():
             asked[-1] += 1
-        return np.zeros(networks._shape(LINEAR, job.path[-1]).size + 10)
+        return Result(np.zeros(networks._shape(LINEAR, job.path[-1]).size + 10), np.zeros(0))
 
     monkeypatch.setattr(Session, "seconds_left", later)
     monkeypatch.setattr(NetworkRace, "_train", training)
@@ -222,6 +258,20 @@ def test_nothing_larger_is_tried_after_half_of_a_budget(monkeypatch, left, tried
     one = race()
     one.run(Session(Silent()), "key")
     assert any(len(job.path) > 1 for job in one._done) == tried
+
+
+def test_a_race_leaves_time_for_what_comes_after_it(monkeypatch):
+    """To judge a network takes a second; two and one of each fold become models, twice as long."""
+    one = race()
+    session = Session(Silent(), deadline=time.monotonic() + 100.0)
+    assert one._seconds_left(session) == pytest.approx(100.0, abs=2.0)
+    one._looking = 1.0
+    assert one._seconds_left(session) == pytest.approx(100.0 - 2.0 * 4, abs=2.0)
+    assert one._seconds_left(Session(Silent())) is None
+
+
+def test_judging_is_timed(whole):
+    assert whole[0]._looking > 0.0
 
 
 def test_without_the_native_library_it_is_the_same_race(monkeypatch):
@@ -250,14 +300,39 @@ def test_larger_sizes_are_those_that_the_data_carry():
 
 
 def test_jobs_survive_being_numbers():
-    one = race()
     job = Job(EVERYTHING, 3, (Size(1, 2), Size(3, 2), Size(3, 4)), last=True)
     other = Job(1, 0, (Size(1, 2),))
-    rows = [np.arange(5.0), np.arange(2.0)]
-    one._unpack(np.concatenate([one._packed(job, rows[0]), one._packed(other, rows[1])]))
-    assert list(one._done) == [job, other]
-    np.testing.assert_array_equal(one._done[job], rows[0])
-    np.testing.assert_array_equal(one._done[other], rows[1])
+    results = [Result(np.arange(5.0), np.zeros(0)), Result(np.arange(2.0), np.arange(3.0))]
+    table = unpacked(packed({job: results[0], other: results[1]}))
+    assert list(table) == [job, other]
+    for expected, found in zip(results, table.values(), strict=True):
+        np.testing.assert_array_equal(found.row, expected.row)
+        np.testing.assert_array_equal(found.paused, expected.paused)
+    assert unpacked(packed({})) == {}
     assert job.parent == job._replace(last=False)
     assert job.parent.parent == Job(EVERYTHING, 3, (Size(1, 2), Size(3, 2)))
     assert other.parent is None
+
+
+def test_other_processes_train_nothing_and_have_the_networks_of_the_first(whole, monkeypatch):
+    told = []
+
+    def noted(tree, seconds=0.0):
+        told.append(tree)
+        return tree
+
+    monkeypatch.setattr(networks.processes, "from_leader", noted)
+    race().run(Session(Silent()), "key")
+    answers = iter(told[1:])  # the first is what the loop begins with
+    monkeypatch.setattr(networks.processes, "from_leader", lambda tree, seconds=0.0: next(answers))
+    monkeypatch.setattr(networks.store, "leads", lambda: False)
+    follower = race()
+    monkeypatch.setattr(follower, "_train", None)
+    monkeypatch.setattr(follower, "_held_out", None)
+    state = told[0]
+    while not follower._finished(state):
+        state = follower._advance(Session(Silent()))(state)
+    follower._take(state)
+    assert follower.path == whole[0].path
+    assert all_numbers(follower) == all_numbers(whole[0])
+    assert next(answers, None) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -41,6 +42,7 @@ def fit(
 
     The table compares it with the training mean and a linear model. Ctrl-C saves; --resume goes on.
     """
+    begun = time.monotonic()
     said = merge(data, words, options)
     settings = fit_settings(said)
     report = Path(said.words.report) if said.words.report else None
@@ -51,7 +53,7 @@ def fit(
     quiet = bool(said.words.quiet)
     watcher = _watcher(said.words.progress)
     phase = phases(quiet) if watcher is None else watcher.phase
-    fitted = _fit(settings, not quiet if watcher is None else watcher, phase)
+    fitted = _fit(settings, not quiet if watcher is None else watcher, phase, begun=begun)
     if not fitted.leads or (quiet and report is None):
         return
     from prssm.evaluation.comparison import compare
@@ -103,12 +105,16 @@ def _watcher(file: str | None) -> ProgressFile | None:
 
 
 def _fit(
-    settings: FitSettings, progress: bool | ProgressFile, phase: Callable[[str], None]
+    settings: FitSettings,
+    progress: bool | ProgressFile,
+    phase: Callable[[str], None],
+    *,
+    begun: float,
 ) -> Fitted:
     from prssm.evaluation.tasks import fit as task
 
     try:
-        return task.fit(settings, progress=progress, note=note, phase=phase)
+        return task.fit(settings, progress=progress, note=note, phase=phase, begun=begun)
     except TrainingInterrupted as error:
         raise TrainingInterrupted(f"{error}; the same command with --resume goes on") from error
     except ProcessError as error:

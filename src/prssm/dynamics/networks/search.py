@@ -36,6 +36,14 @@ class Point(NamedTuple):
     squares: float
 
 
+class Paused(NamedTuple):
+    """How far a search was that was told to stop: steps left, small ones in a row, damping."""
+
+    left: float
+    small: float
+    damping: float
+
+
 class Search:
     """One search on some scaled records: `run` improves `best` step by step."""
 
@@ -55,16 +63,32 @@ class Search:
     def system(self) -> NetworkSystem:
         return NetworkSystem.of_row(self.best.row, self.shape)
 
-    def run(self, steps: int, go_on: Callable[[], bool] = lambda: True) -> None:
-        """So many steps, or until they gain little or `go_on` says no."""
-        small = 0
-        for _ in range(steps):
-            if not np.isfinite(self.best.squares) or not go_on():
-                return
+    def run(self, steps: int, go_on: Callable[[], bool] = lambda: True) -> Paused | None:
+        """So many steps, or until they gain little or `go_on` says no: then where it stopped."""
+        return self._run(steps, 0, go_on)
+
+    def resume(
+        self, best: tuple[np.ndarray, np.ndarray], paused: Paused, go_on: Callable[[], bool]
+    ) -> Paused | None:
+        """Go on with an earlier search from the same start.
+
+        `best` are the parameters and first states that it had found.
+        """
+        self.best = self._at(*best)
+        self._damping = paused.damping
+        return self._run(int(paused.left), int(paused.small), go_on)
+
+    def _run(self, steps: int, small: int, go_on: Callable[[], bool]) -> Paused | None:
+        for taken in range(steps):
+            if not np.isfinite(self.best.squares):
+                return None
+            if not go_on():
+                return Paused(steps - taken, small, self._damping)
             gain = self._step()
             small = small + 1 if gain < _SMALL else 0
             if gain == 0.0 or small == _SMALL_STEPS:
-                return
+                return None
+        return None
 
     def _at(self, row: np.ndarray, firsts: np.ndarray) -> Point:
         system = NetworkSystem.of_row(row, self.shape).within()

@@ -5,6 +5,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from prssm.linear.spare_states import SpareStates
 from prssm.linear.system import MAX_RADIUS, LinearSystem, stabilised
 
 
@@ -77,16 +78,10 @@ class NetworkSystem:
         return np.concatenate([getattr(self, name).ravel() for name in self.shape.parts()])
 
     @classmethod
-    def around(
-        cls,
-        system: LinearSystem,
-        shape: Shape,
-        rng: np.random.Generator,
-        poles: tuple[float, float],
-    ) -> Self:
+    def around(cls, system: LinearSystem, shape: Shape, rng: np.random.Generator) -> Self:
         """A linear system with random neurons that add nothing yet.
 
-        More states than it has are filters of the inputs that nothing reads, with poles in a range.
+        More states than it has are filters of the inputs that nothing reads.
         """
         start = cls(
             np.concatenate([system.A, system.B], axis=1),
@@ -98,7 +93,7 @@ class NetworkSystem:
             D=system.D,
             offset=system.offset,
         )
-        wider = start.with_more_states(shape.states - system.order, rng, poles)
+        wider = start.with_more_states(shape.states - system.order, rng)
         return wider.with_more_neurons(shape.neurons, rng)
 
     def with_more_neurons(self, count: int, rng: np.random.Generator) -> Self:
@@ -113,24 +108,17 @@ class NetworkSystem:
             neuron_bias=np.concatenate([self.neuron_bias, bias]),
         )
 
-    def with_more_states(
-        self, count: int, rng: np.random.Generator, poles: tuple[float, float]
-    ) -> Self:
+    def with_more_states(self, count: int, rng: np.random.Generator) -> Self:
         """The same function with so many more states: filters of the inputs that nothing reads.
 
         Without inputs they are zero, and neurons read them, so that training can make use of them.
         """
         states, inputs, outputs, neurons = self.shape
-        decay, drive = _filters(count, inputs, rng, poles=poles)
-        weight = np.zeros((states + count, states + count + inputs))
-        weight[:states, :states] = self.weight[:, :states]
-        weight[:states, states + count :] = self.weight[:, states:]
-        weight[states:, states : states + count] = np.diag(decay)
-        weight[states:, states + count :] = drive
+        filters = SpareStates.drawn(count, inputs, rng)
         seen = _random_weights(neurons, count, rng) if inputs == 0 else np.zeros((neurons, count))
         return replace(
             self,
-            weight=weight,
+            weight=filters.beside(self.weight),
             bias=np.append(self.bias, np.zeros(count)),
             neuron_out=np.concatenate([self.neuron_out, np.zeros((count, neurons))]),
             neuron_weight=np.insert(self.neuron_weight, [states] * count, seen, axis=1),
@@ -159,15 +147,6 @@ class NetworkSystem:
         states = len(self.bias)
         A = stabilised(self.weight[:, :states], max_radius)
         return replace(self, weight=np.concatenate([A, self.weight[:, states:]], axis=1))
-
-
-def _filters(
-    count: int, inputs: int, rng: np.random.Generator, poles: tuple[float, float]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Poles and input weights of filters, of unit variance where the inputs are white."""
-    decay = rng.uniform(*poles, count)
-    drive = rng.normal(size=(count, inputs))
-    return decay, drive * np.sqrt((1.0 - decay**2) / max(inputs, 1))[:, None]
 
 
 def _random_weights(neurons: int, entries: int, rng: np.random.Generator) -> np.ndarray:

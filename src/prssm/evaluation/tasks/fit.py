@@ -26,6 +26,8 @@ from prssm.training.session import Progress
 # what PR-SSM is told for a stream, where the user says nothing about it
 ONE_LEVEL = {"complexity": "free", "folds": "0"}
 
+_LEAST_SHARE = 0.1  # of a budget, that a fit has even where reading takes all of it
+
 Note = Callable[[str], None]  # takes a line that a person would want to know
 
 
@@ -52,12 +54,14 @@ def fit(
     progress: bool | Progress = False,
     note: Note = no_notes,
     phase: Note = no_notes,
+    begun: float | None = None,
 ) -> Fitted:
     """Train a model and write it to `settings.out`, which holds the best so far meanwhile.
 
-    An interruption leaves that and the checkpoint.
+    An interruption leaves that and the checkpoint. A budget counts from the moment `begun` (of
+    `time.monotonic`), now if there is none: a command begins before all is imported.
     """
-    begun = time.monotonic()
+    begun = time.monotonic() if begun is None else begun
     model = build(settings, note)
     steps = checked_steps(settings)
     many.join(settings.processes)
@@ -74,7 +78,7 @@ def fit(
         checkpoint=checkpoint,
         resume=settings.resume,
         devices=settings.devices,
-        budget=settings.budget,
+        budget=_left_of(settings.budget, begun),
         found=lambda better: _save_so_far(better, settings.out, begun=begun, note=note),
         preprocess=settings.preprocess,
     )
@@ -85,6 +89,16 @@ def fit(
         checkpoint.unlink(missing_ok=True)
     test = loaded.test or steps.held_out(loaded.train)
     return Fitted(model, steps.training(loaded.train), test, leads)
+
+
+def _left_of(budget: float | None, begun: float) -> float | None:
+    """What is left for the fit itself after programs and data were read.
+
+    A wrong one stays, for the fit to refuse it.
+    """
+    if budget is None or not budget > 0.0:
+        return budget
+    return max(budget - (time.monotonic() - begun), _LEAST_SHARE * budget)
 
 
 def checked_steps(settings: FitSettings) -> Preprocessing:

@@ -26,9 +26,9 @@ from prssm.models.prssm.filtering.noises import trained_noises
 from prssm.models.prssm.filtering.short_start import Firsts, short_start
 from prssm.models.prssm.filtering.space import space_of
 from prssm.models.prssm.fitting.contest import Contender, Contest
-from prssm.models.prssm.fitting.final_choice import best_of_all
+from prssm.models.prssm.fitting.final_choice import best_of_all, best_with_networks
 from prssm.models.prssm.fitting.fit import Fitting
-from prssm.models.prssm.fitting.held_out import folds_of
+from prssm.models.prssm.fitting.held_out import always_shown, folds_of
 from prssm.models.prssm.fitting.prepare import cut_for, prepared, starts_for, window_of
 from prssm.models.prssm.fitting.streaming import StreamWindows, check_options
 from prssm.models.prssm.functions import jax_model
@@ -44,6 +44,7 @@ from prssm.models.stored_arrays import check
 from prssm.prediction.widening import widening
 from prssm.training.checkpoint import fingerprint
 from prssm.training.log import TrainingLog
+from prssm.training.pace import Pace
 from prssm.training.session import Session
 
 _RUNS_AWAY = (
@@ -55,12 +56,19 @@ _WORSE_THAN_LINEAR = (
     "the linear model is kept: level {level} errs less on held-out stretches, but more in free "
     "runs over whole training records"
 )
+_ALWAYS_SHOWN = (
+    "{count} record(s) never, as too short to be cut: the errors and the band are those of the "
+    "others"
+)
 
 KEPT_VALUES = 5_000_000  # drawn values of a run that are kept where nobody asked for samples
 
 
 _VISITS = 20  # trajectories whose mean is the path of a run over a training record
 _FOR_NETWORKS = 0.4  # share of a budget that the race between levels leaves to them
+# Share of a budget, and seconds at most, that all training leaves to the choice of filters.
+_FOR_FILTERS = 0.2
+_MOST_FOR_FILTERS = 8.0
 
 
 class PRSSM(Estimator):
@@ -79,6 +87,7 @@ class PRSSM(Estimator):
     filter_: FilterMembers  # members and noises of the filters; free runs keep the trained ones
     _first: Contender | None  # the winner of the race, while the contest goes on
     _last: Contender  # what was kept last, until its noises are known
+    always_shown_: int = 0  # records that are too short to be held out where others are
     restarts_: Trained  # all trained restarts with their held-out runs; not in a model file
 
     @property
@@ -91,23 +100,32 @@ class PRSSM(Estimator):
         return window_of(getattr(self, "config_", self.config))
 
     def _fit_scaled(self, records: list[Record], session: Session) -> None:
-        """A race between levels, then a contest in which rate, states and sizes may change."""
-        super()._fit_scaled(records, session)
+        """A race between levels, then a contest in which rate, states and sizes may change.
+
+        On many devices networks alone contest.
+        """
+        training = session.leaving(_FOR_FILTERS, most=_MOST_FOR_FILTERS)
+        super()._fit_scaled(records, training)
         first = self._first
         del self._first
-        if first is not None:
-            self._contest(first, records, session)
-        self.filter_ = filter_members(self._last, self._window)
+        contest = None if first is None else self._contest(first, records, training)
+        self.filter_ = filter_members(self._last, self._window, Pace(session.seconds_left))
         del self._last
+        if contest is not None:
+            contest.finish()
 
-    def _contest(self, first: Contender, records: list[Record], session: Session) -> None:
+    def _contest(self, first: Contender, records: list[Record], session: Session) -> Contest:
         config = self.config_
         key = fingerprint(config, vars(first.fitting.cut).values())
         contest = Contest(
             self.config, records, session, fingerprint=key, tell=lambda now: self._won(now, session)
         )
-        best_of_all(contest, first, with_networks=self.config.neurons is None)
-        contest.finish()
+        with_networks = self.config.neurons is None
+        if session.mesh is None:
+            best_of_all(contest, first, with_networks)
+        elif with_networks:
+            best_with_networks(contest, first)
+        return contest
 
     def _fit(self, records: list[Record], session: Session) -> None:
         session.progress.start(1, 0, "linear models")
@@ -117,6 +135,7 @@ class PRSSM(Estimator):
             self._check_structure(records)
             cut = cut_for(config, records)
             folds = folds_of(cut, records, config.folds, window=self._window)
+            self.always_shown_ = always_shown(folds, records)
             levels = levels_of(config.complexity)
             fitting = prepared(starts, cut, levels=levels, folds=folds, records=records)
             session.progress.update(1, {})
@@ -124,21 +143,12 @@ class PRSSM(Estimator):
             session.progress.stop()
         key = fingerprint(config, vars(cut).values())
         self._tell(fitting.trained, session)
-        alone = session.mesh is None
-        contested = bool(
-            config.grow and config.complexity == AUTO and alone and self._window and folds
-        )
-        race = self._with_time_left(session) if contested else session
+        contested = bool(config.grow and config.complexity == AUTO and self._window and folds)
+        networks = contested and self.config.neurons is None
+        race = session.leaving(_FOR_NETWORKS) if networks else session
         log = fitting.train(race, key, lambda now: self._tell(now, session))
         self._keep(fitting, starts, log)
         self._first = self._last if contested else None
-
-    def _with_time_left(self, session: Session) -> Session:
-        """A session that leaves networks a share of a budget."""
-        left = session.seconds_left()
-        if session.deadline is None or left is None or self.config.neurons is not None:
-            return session
-        return replace(session, deadline=session.deadline - _FOR_NETWORKS * left)
 
     def _fit_stream(self, stream: Stream, scaler: Scaler, session: Session) -> None:
         """As `_fit` with nothing held out, but the windows are read from disk.
@@ -328,6 +338,8 @@ class PRSSM(Estimator):
                 "held-out values",
             ),
         ]
+        if self.always_shown_:
+            found.append(("Held out", _ALWAYS_SHOWN.format(count=self.always_shown_)))
         if self.filter_.beside is not None:
             found.append(("Filter", self.filter_.words()))
         if self.worse_than_linear_:
@@ -359,6 +371,7 @@ class PRSSM(Estimator):
             "held_out": self.held_out_,
             "steady": self.steady_,
             "worse_than_linear": self.worse_than_linear_,
+            "always_shown": self.always_shown_,
             "filter": filtered,
         }, arrays
 
@@ -381,6 +394,7 @@ class PRSSM(Estimator):
         self.held_out_ = _held_out(values["held_out"], self.level_)
         self.steady_ = bool(values.get("steady", True))
         self.worse_than_linear_ = str(values.get("worse_than_linear", ""))
+        self.always_shown_ = int(values.get("always_shown", 0))
         self.calibration_ = Calibration(arrays["calibration"])
         self.filter_ = self._restored_filter(values, arrays, like)
 

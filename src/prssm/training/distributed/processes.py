@@ -104,8 +104,12 @@ def agree(what: str, text: str) -> None:
             )
 
 
-def from_leader(tree: Any) -> Any:
-    """Process 0's arrays in every process; their shapes need not be ours."""
+def from_leader(tree: Any, seconds: float = START_SECONDS) -> Any:
+    """Process 0's arrays in every process; their shapes need not be ours.
+
+    The others wait so many seconds at most. Where process 0 works for longer before it comes here,
+    say `math.inf`: its loss is noticed all the same.
+    """
     if store.count() == 1:
         return tree
     from jax.experimental.multihost_utils import broadcast_one_to_all
@@ -116,21 +120,21 @@ def from_leader(tree: Any) -> Any:
         leaves = [np.asarray(leaf) for leaf in leaves]
         store.put(key, json.dumps([(leaf.shape, leaf.dtype.str) for leaf in leaves]))
     else:
-        leaves = [np.zeros(shape, kind) for shape, kind in json.loads(_heard(key))]
+        leaves = [np.zeros(shape, kind) for shape, kind in json.loads(_heard(key, seconds))]
     with noticing_losses():
         return jax.tree.unflatten(
             structure, [np.asarray(leaf) for leaf in broadcast_one_to_all(leaves)]
         )
 
 
-def _heard(key: str) -> str:
+def _heard(key: str, seconds: float = START_SECONDS) -> str:
     """What another process has put under `key`; where one has ended instead, `watch` ends us."""
     begun = time.monotonic()
     with noticing_losses():
-        while time.monotonic() - begun < START_SECONDS:
+        while time.monotonic() - begun < seconds:
             if (text := store.get(key, wait_seconds=1.0)) is not None:
                 return text
-    raise ProcessError(f"nothing was heard from another process for {START_SECONDS} s")
+    raise ProcessError(f"nothing was heard from another process for {seconds:g} s")
 
 
 @contextmanager

@@ -3,9 +3,12 @@
 A level that runs freely best need not predict best. Every trained level and a linear autoregression
 have their say: models of the folds predict what they have not seen, one and ten rows ahead, and
 those that err least are kept for the filters. Free runs keep their own members.
+
+A budget of time may end before all have had their say. Members of free runs come first.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -31,11 +34,13 @@ from prssm.models.prssm.filtering.space import is_plain, space_of
 from prssm.models.prssm.fitting.contest import Contender
 from prssm.models.prssm.selection import best_rounds
 from prssm.models.prssm.trained import Candidate
+from prssm.training.pace import Pace
 
 _BEST = 2  # candidates whose noises are refined, and that may be mixed
 _BESIDE = 3  # members of another level, at most
 _GAIN = 0.02  # of the error, that others must save against the members of free runs
 _ROWS = 600  # of a held-out stretch over which predictions are judged
+_REFINING = 3.0  # times as long as to judge noises once
 
 
 class Speaker(NamedTuple):
@@ -53,20 +58,17 @@ class Speaker(NamedTuple):
     error: float = np.inf
 
 
-def filter_members(last: Contender, window: int) -> FilterMembers:
+def filter_members(last: Contender, window: int, pace: Pace) -> FilterMembers:
     """Those with the least errors on held-out stretches; the own ones where none can be told."""
     models = last.choice.mixture.models
-    speakers: list[Speaker] = []
-    if last.folds and is_plain(models) and window:
-        speakers = [*_levels(last, window), *_autoregression(last, window)]
-    speakers = [one._replace(error=typical_error([one], window)) for one in speakers]
-    speakers.sort(key=lambda one: one.error)
-    if not speakers or not np.isfinite(speakers[0].error):
-        return FilterMembers.equal(models, _likely_noises(last, window))
-    speakers = [
-        _refined(one, window) if one.own or rank < _BEST else one
-        for rank, one in enumerate(speakers)
-    ]
+    speakers = _judged(last, window, pace)
+    heard = sum(bool(one.own) for one in speakers)
+    if heard < len(last.choice.candidates) or not np.isfinite(speakers[0].error):
+        likely = [_likely_noises(last, window) for _ in pace.each([last])]
+        return FilterMembers.equal(models, *likely or [trained_noises(models)])
+    worth = [rank for rank, one in enumerate(speakers) if one.own or rank < _BEST]
+    refined = {rank: _refined(speakers[rank], window) for rank in pace.each(worth, _REFINING)}
+    speakers = [refined.get(rank, one) for rank, one in enumerate(speakers)]
     finalists = sorted(speakers, key=lambda one: one.error)[:_BEST]
     own = [one for one in speakers if one.own]
     choices = [own, *([one] for one in finalists), finalists]
@@ -75,6 +77,19 @@ def filter_members(last: Contender, window: int) -> FilterMembers:
     if not errors[best] < (1.0 - _GAIN) * errors[0]:
         best = 0
     return _kept(choices[best], own)
+
+
+def _judged(last: Contender, window: int, pace: Pace) -> list[Speaker]:
+    """All that may be filtered with, with their errors, the least first; none without folds."""
+    if not last.folds or not window or not is_plain(last.choice.mixture.models):
+        return []
+    makers = [partial(_level, last, one) for one in _entered(last)]
+    found = [
+        one._replace(error=typical_error([one], window))
+        for make in pace.each([*makers, partial(_autoregression, last)])
+        for one in make(window)
+    ]
+    return sorted(found, key=lambda one: one.error)
 
 
 def _kept(chosen: Sequence[Speaker], own: Sequence[Speaker]) -> FilterMembers:
@@ -113,24 +128,21 @@ def _likely_noises(last: Contender, window: int) -> NoiseFactors:
     return estimated_noises(folds, final, window) or trained_noises(final.models)
 
 
-def _levels(last: Contender, window: int) -> list[Speaker]:
-    """Every level by itself: those of free runs, and those that do not run away."""
+def _level(last: Contender, one: Candidate, window: int) -> list[Speaker]:
+    """A level by itself: its members in free runs, or else those that do not run away, if any."""
     trained = last.fitting.trained
-    own = _places(last)
-    found = []
-    for one in _entered(last):
-        places = own.get(one.level.name, ())
+    places = _places(last).get(one.level.name, ())
+    if places:
+        models = _some(last.choice.mixture.models, places)
+    else:
         members = trained.steady(one.level, one.round)
-        if not places and not len(members):
-            continue
-        models = trained.mixture(one.round, members).models if not places else None
-        if models is None:
-            models = _some(last.choice.mixture.models, places)
-        folds = _heard_by_folds(last, one)
-        final = Heard(models, last.fitting.records)
-        noises = predicting_noises(folds, final, window, rounds=0) or trained_noises(models)
-        found.append(Speaker(one.level.name, folds, final, noises, places))
-    return found
+        if not len(members):
+            return []
+        models = trained.mixture(one.round, members).models
+    folds = _heard_by_folds(last, one)
+    final = Heard(models, last.fitting.records)
+    noises = predicting_noises(folds, final, window, rounds=0) or trained_noises(models)
+    return [Speaker(one.level.name, folds, final, noises, places)]
 
 
 def _entered(last: Contender) -> list[Candidate]:

@@ -19,11 +19,12 @@ from prssm.gp.kernels import SquaredExponential
 from prssm.inference.state_space import Array
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import LinearEmission
+from prssm.models.prssm.filtering.gauss_newton import Local, least
 from prssm.models.prssm.filtering.short_start import Firsts
 
 _NO_SIGNAL = 1e-3  # signal deviation below which a GP plays no part
-_STEPS = 12  # of Gauss-Newton
-_TRIES = 6  # of a step, each half as long as the one before
+_SHORTER = 0.5  # times a step of Gauss-Newton, where a whole one does not help
+_TRIES = 6
 _SMALL = 1e-9  # gain, relative to the objective, of the last step
 
 
@@ -67,30 +68,17 @@ def _one(
     system = _system(models, member, noise)
     prior = np.diag(std**-2.0)
 
-    def at(x: Array) -> tuple[float, Array, Array]:
-        local = equations(np.append(system.row(), x), system.shape, u, y / noise)
+    def at(x: Array) -> Local:
+        found = equations(np.append(system.row(), x), system.shape, u, y / noise)
         away = x - mean
-        if local is None:
-            return np.inf, prior @ away, prior
+        if found is None:
+            return Local(np.asarray(np.inf), prior @ away, prior)
         own = slice(system.shape.shared, None)
-        objective = local[2] + float(away @ prior @ away)
-        return objective, local[1][own] + prior @ away, local[0][own, own] + prior
+        cost = found[2] + float(away @ prior @ away)
+        return Local(np.asarray(cost), found[1][own] + prior @ away, found[0][own, own] + prior)
 
-    x = mean
-    objective, slope, curvature = at(x)
-    for _ in range(_STEPS):
-        move = np.linalg.solve(curvature, slope)
-        before = objective
-        for _ in range(_TRIES):
-            trial = at(x - move)
-            if trial[0] < objective:
-                x = x - move
-                objective, slope, curvature = trial
-                break
-            move = 0.5 * move
-        if before - objective <= _SMALL * before or not np.isfinite(before):
-            break
-    return x, np.linalg.inv(np.linalg.cholesky(curvature)).T
+    x, local = least(at, mean, shorter=_SHORTER, tries=_TRIES, small=_SMALL)
+    return x, np.linalg.inv(np.linalg.cholesky(local.curvature)).T
 
 
 def _system(models: StateSpaceModel, member: int, noise: Array) -> NetworkSystem:

@@ -16,10 +16,10 @@ import numpy as np
 from jaxtyping import Float
 
 from prssm.inference.state_space import Array
+from prssm.models.prssm.filtering.gauss_newton import Local, least
 from prssm.models.prssm.filtering.space import PRSSMSpace
 
-_STEPS = 12  # of Gauss-Newton
-_SHORTER = 0.3  # times the step, where a whole one does not help
+_SHORTER = 0.3  # times a step of Gauss-Newton, where a whole one does not help
 _TRIES = 5
 _FAR = 1e6  # a run that goes beyond it is lost
 
@@ -59,22 +59,10 @@ def short_start(
     held = _held(space, u, y[::stride])
     problem = _Problem(space, u[:steps], y, stride=stride, centre=held)
     x = np.concatenate([space.first().mean, held], axis=1)
-    cost, slope, curvature = problem.at(x)
-    for _ in range(_STEPS):
-        move = np.linalg.solve(curvature, slope[..., None])[..., 0]
-        for _ in range(_TRIES):
-            new = problem.at(x - move)
-            better = new[0] < cost
-            x = np.where(better[..., None], x - move, x)
-            cost = np.where(better, new[0], cost)
-            slope = np.where(better[..., None], new[1], slope)
-            curvature = np.where(better[..., None, None], new[2], curvature)
-            move = np.where(better[..., None], 0.0, _SHORTER * move)
-            if better.all():
-                break
-    best = cost.argmin(axis=1)
+    x, local = least(problem.at, x, shorter=_SHORTER, tries=_TRIES)
+    best = local.cost.argmin(axis=1)
     members = np.arange(space.members)
-    spread = np.linalg.inv(curvature[members, best])
+    spread = np.linalg.inv(local.curvature[members, best])
     return Firsts(x[members, best], np.linalg.cholesky(spread))
 
 
@@ -101,7 +89,7 @@ class _Problem:
         self.stride = stride
         self.weight = np.exp(-2.0 * space.models.log_output_std)[:, None]  # (M, 1, Dy)
 
-    def at(self, x: Float[Array, "M B Dx"]) -> tuple[Array, Array, Array]:
+    def at(self, x: Float[Array, "M B Dx"]) -> Local:
         members, batch, states = x.shape
         slope = x - self.centre
         cost = np.sum(slope**2, axis=2)
@@ -120,7 +108,7 @@ class _Problem:
             turned = np.swapaxes(response, 2, 3)
             slope += (turned @ (weight * error)[..., None])[..., 0]
             curvature += turned @ (weight[..., None] * response)
-        return np.where(np.isfinite(cost), cost, np.inf), slope, curvature
+        return Local(np.where(np.isfinite(cost), cost, np.inf), slope, curvature)
 
     def _run(self, x: Array) -> tuple[list[Array], list[Array]]:
         """Outputs of each step (M, B, Dy), and their derivatives by the first state."""

@@ -23,7 +23,7 @@ from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import Choice, choose
 from prssm.models.prssm.starts.start import MOST_STATES, Starts
 from prssm.models.prssm.trained import Candidate, HeldOut, mixed
-from prssm.training.distributed import store
+from prssm.training.distributed import processes, store
 from prssm.training.session import Session
 
 # Steps from which on more states and larger sizes are tried, and a slower rate.
@@ -159,7 +159,7 @@ class Contest:
         `name` is that of its checkpoint, `label` is for the watcher.
         """
         left = self.session.seconds_left()
-        if left is not None and left < _LEAST_SECONDS:
+        if left is not None and processes.from_leader(np.asarray(left)) < _LEAST_SECONDS:
             return None
         beside = phase_checkpoint(self.session.checkpoint, name)
         self._beside.append(beside)

@@ -33,5 +33,14 @@ def best_of_all(contest: Contest, first: Contender, with_networks: bool) -> Cont
     return best
 
 
+def best_with_networks(contest: Contest, first: Contender) -> Contender:
+    """The better one of `first` and of networks, where nothing grows."""
+    networks = network_contender(contest, first)
+    if networks is None:
+        return first
+    gain = contest.gain(first, networks)
+    return contest.better(first, networks, gain=gain if gain >= _least_gain(first) else 0.0)
+
+
 def _least_gain(now: Contender) -> float:
     return 0.0 if is_long(now) else _GAIN

@@ -49,13 +49,18 @@ class Fold:
 def folds_of(cut: Windows, records: Sequence[Record], count: int, window: int) -> list[Fold]:
     """Every part of the data held out once.
 
-    In `count` parts, or in fewer where they would be too short to be worth it.
-
-    None where `count` is 0 or the data are too short to spare anything.
+    In `count` parts, or in fewer where they would be too short to be worth it. A record that is too
+    short to be cut is always shown. No folds where `count` is 0 or all records are too short.
     """
     parts = folds(records, count, least_rows=max(LEAST_ROWS, 2 * window), fewer=True)
     found = [Fold.of(cut, records, part, window) for part in parts]
     return [fold for fold in found if fold is not None] if all(found) else []
+
+
+def always_shown(folds: Sequence[Fold], records: Sequence[Record]) -> int:
+    """How many of the records no fold holds out, though there are folds."""
+    held_out = {stretch.record for fold in folds for stretch in fold.stretches}
+    return len(records) - len(held_out) if folds else 0
 
 
 def _shown(

@@ -5,9 +5,12 @@ in turn, from what was learnt, as long as errors on held-out stretches fall. Net
 that did best are trained on all data and on what every fold shows.
 
 All training is a table of jobs whose results say which jobs are next. So the table is all that a
-checkpoint holds.
+checkpoint holds. Jobs that a budget of time cut short go on in a run that is resumed. Of several
+processes the first trains, and all take what it has found: networks are too small to be split.
 """
 
+import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -20,9 +23,11 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.dynamics.engines.choice import worker_threads
 from prssm.dynamics.networks.equations import free_run
+from prssm.dynamics.networks.search import Paused
 from prssm.dynamics.networks.system import NetworkSystem, Shape
 from prssm.linear.system import LinearSystem
 from prssm.models.prssm.fitting.held_out import Fold
+from prssm.models.prssm.fitting.network_jobs import Job, Path, Result, packed, taken_up, unpacked
 from prssm.models.prssm.starts.linear_start import spread_out
 from prssm.models.prssm.starts.network_start import (
     Size,
@@ -35,6 +40,7 @@ from prssm.models.prssm.starts.network_start import (
 from prssm.models.prssm.starts.recognised import first_state
 from prssm.models.prssm.starts.start import MOST_STATES
 from prssm.models.prssm.trained import HeldOut
+from prssm.training.distributed import processes, store
 from prssm.training.loop import State, run_to_end
 from prssm.training.session import Session
 
@@ -66,24 +72,7 @@ _STRETCH = 3000  # rows of a held-out stretch, at most
 _BEGINNING = 0.1
 _WHOLE = 100  # who watches sees percent: how many jobs there are shows only on the way
 _GROWTH = 0.5  # share of a budget, after which nothing larger is tried
-
-Path = tuple[Size, ...]  # the sizes that a network has had, the present one last
-
-
-class Job(NamedTuple):
-    """One network: what it is shown, where it starts, its sizes so far; at last on all rows."""
-
-    fold: int
-    seed: int
-    path: Path
-    last: bool = False
-
-    @property
-    def parent(self) -> "Job | None":
-        """The network that it goes on from."""
-        if self.last:
-            return self._replace(last=False)
-        return self._replace(path=self.path[:-1]) if len(self.path) > 1 else None
+_AFTERWARDS = 2.0  # times that a network is looked at after the race, as when it is judged
 
 
 class Part(NamedTuple):
@@ -111,27 +100,33 @@ class NetworkRace:
     states: int | None = None  # none: as many as the linear model has, and more
     patience: int = 0  # steps of growth that may gain nothing
     path: Path | None = None
-    _done: dict[Job, np.ndarray] = field(default_factory=dict)
+    _done: dict[Job, Result] = field(default_factory=dict)
+    _going_on: dict[Job, Result] = field(default_factory=dict)  # cut short before this run
+    _here: set[Job] = field(default_factory=set)  # jobs of this run
     _errors: dict[tuple[Path, bool], float] = field(default_factory=dict)
     _last: list[list[Job]] = field(default_factory=list)  # rounds, if no larger size is tried
     _left: int = 0  # jobs, then
+    _looking: float = 0.0  # seconds that it took to judge one network, at most
     _may_grow: Callable[[], bool] = lambda: True
 
     def run(self, session: Session, fingerprint: str) -> None:
         state: State = {"iteration": np.asarray(0), "numbers": np.zeros(0)}
         budget = session.seconds_left()
         if budget is not None:
-            self._may_grow = lambda: (session.seconds_left() or 0.0) > _GROWTH * budget
-        run_to_end(
+            self._may_grow = lambda: (
+                (self._seconds_left(session) or 0.0) > _GROWTH * (budget - self._afterwards())
+            )
+        state = run_to_end(
             state,
             self._advance(session),
-            finished=lambda state: not self._next(state),
+            finished=self._finished,
             figures=lambda state: self._figures(),
             total=_WHOLE,
             session=session,
             fingerprint=fingerprint,
             label=session.label,
         )
+        self._take(state)
 
     def network(self, fold: int, seed: int) -> TrainedNetwork:
         """A network of the size that was chosen, as it was trained at last."""
@@ -151,28 +146,58 @@ class NetworkRace:
             self._errors[path, last] = known
         return known
 
+    def _take(self, state: State) -> None:
+        """What the first process has found."""
+        sizes = processes.from_leader(np.array(self.path or (), dtype=int).reshape(-1, 2))
+        self.path = tuple(Size(int(states), int(neurons)) for states, neurons in sizes) or None
+        self._done = unpacked(state["numbers"])
+
+    def _finished(self, state: State) -> bool:
+        """As the first process says: others might round differently."""
+        over = store.leads() and not self._next(state)
+        return bool(processes.from_leader(np.asarray(over), math.inf))
+
     def _advance(self, session: Session) -> Callable[[State], State]:
+        train = self._trained(session)
+
+        def advance(state: State) -> State:
+            return processes.from_leader(train(state) if store.leads() else state, math.inf)
+
+        return advance
+
+    def _trained(self, session: Session) -> Callable[[State], State]:
         def advance(state: State) -> State:
             jobs = self._next(state)[: worker_threads()]
             stop = Event()
             # of the seconds left, what is left for others: all jobs have the same share
-            left = session.seconds_left()
+            left = self._seconds_left(session)
             others = 0.0 if left is None else left * (1.0 - len(jobs) / self._left)
 
             def go_on() -> bool:
-                left = session.seconds_left()
+                left = self._seconds_left(session)
                 return not stop.is_set() and (left is None or left > others)
 
             with ThreadPoolExecutor(worker_threads()) as pool:
                 futures = [pool.submit(self._train, job, go_on) for job in jobs]
                 try:
-                    rows = [future.result() for future in futures]
+                    results = [future.result() for future in futures]
                 finally:
                     stop.set()
-            packed = [self._packed(job, row) for job, row in zip(jobs, rows, strict=True)]
-            return self._counted(state, np.concatenate([state["numbers"], *packed]))
+            self._here.update(jobs)
+            found = dict(zip(jobs, results, strict=True))
+            return self._counted(state, packed(self._done | self._going_on | found))
 
         return advance
+
+    def _seconds_left(self, session: Session) -> float | None:
+        """Of the budget, without what comes after the race."""
+        left = session.seconds_left()
+        return None if left is None else max(0.0, left - self._afterwards())
+
+    def _afterwards(self) -> float:
+        """Seconds that the last networks need to become models, by what it took to judge one."""
+        last = SEEDS + FOLD_SEEDS * (len(self.parts) - 1)
+        return _AFTERWARDS * last * self._looking
 
     def _counted(self, before: State, numbers: np.ndarray) -> State:
         """The table with more jobs done, and how far that is on the way; never less than before."""
@@ -189,7 +214,7 @@ class NetworkRace:
 
     def _next(self, state: State) -> list[Job]:
         """The jobs whose turn it is; none at the end."""
-        self._unpack(state["numbers"])
+        self._done, self._going_on = taken_up(unpacked(state["numbers"]), self._here)
         for jobs in self._rounds():
             missing = [job for job in jobs if job not in self._done]
             ready = [job for job in missing if job.parent is None or job.parent in self._done]
@@ -264,7 +289,7 @@ class NetworkRace:
             and _shape(linear, one).size * _ROWS_EACH <= values
         ]
 
-    def _train(self, job: Job, go_on: Callable[[], bool]) -> np.ndarray:
+    def _train(self, job: Job, go_on: Callable[[], bool]) -> Result:
         """The numbers of a network after training: its parameters, first states and error."""
         part = self.parts[job.fold]
         parent = job.parent
@@ -281,20 +306,31 @@ class NetworkRace:
         else:
             start = larger(self._network(parent), job.path[-1], seed=seed)
         steps = _FIRST_STEPS if parent is None else _LAST_STEPS if job.last else _STEPS
-        found = improved(start, steps, go_on)
-        return np.concatenate([found.system.row(), found.firsts.ravel(), [found.rmse]])
+        before = self._going_on.get(job)
+        found = improved(
+            start, steps, go_on, before=None if before is None else self._read(job, before)
+        )
+        row = np.concatenate([found.system.row(), found.firsts.ravel(), [found.rmse]])
+        return Result(row, np.array(found.paused or (), dtype=float))
 
     def _network(self, job: Job) -> TrainedNetwork:
+        return self._read(job, self._done[job])
+
+    def _read(self, job: Job, result: Result) -> TrainedNetwork:
+        """The network whose numbers these are."""
         part = self.parts[job.fold]
-        row = self._done[job]
+        row = result.row
+        paused = Paused(*result.paused) if len(result.paused) else None
         rows = _MANY_ROWS if job.last else _FEW_ROWS
         records = spread_out(part.records, rows, _PIECE)
         shape = _shape(part.linear, job.path[-1])
         firsts = row[shape.shared : -1].reshape(len(records), shape.states)
-        return TrainedNetwork(NetworkSystem.of_row(row, shape), records, firsts, float(row[-1]))
+        system = NetworkSystem.of_row(row, shape)
+        return TrainedNetwork(system, records, firsts, rmse=float(row[-1]), paused=paused)
 
     def _held_out(self, job: Job) -> list[np.ndarray]:
         """Errors (rows, Dy) of a network's free runs over what its fold holds out."""
+        begun = time.monotonic()
         network = self._network(job)
         hidden = network.recognition_hidden(self.window)
         recognition = network.recognition(self.window, hidden, [self.seed])
@@ -305,24 +341,8 @@ class NetworkRace:
             run = free_run(row, network.system.shape, part.u)
             errors = part.y - (np.full_like(part.y, np.inf) if run is None else run[1])
             found.append(errors[int(_BEGINNING * len(part)) :])
+        self._looking = max(self._looking, time.monotonic() - begun)
         return found
-
-    def _packed(self, job: Job, row: np.ndarray) -> np.ndarray:
-        """A job and its result as numbers in a row."""
-        sizes = np.array(job.path, dtype=float).ravel()
-        head = [job.fold, job.seed, job.last, len(job.path)]
-        return np.concatenate([head, sizes, [len(row)], row])
-
-    def _unpack(self, numbers: np.ndarray) -> None:
-        at = 0
-        while at < len(numbers):
-            fold, seed, last, length = (int(value) for value in numbers[at : at + 4])
-            sizes = numbers[at + 4 : at + 4 + 2 * length].astype(int).reshape(length, 2)
-            begin = at + 5 + 2 * length
-            end = begin + int(numbers[begin - 1])
-            path = tuple(Size(int(states), int(neurons)) for states, neurons in sizes)
-            self._done[Job(fold, seed, path, bool(last))] = numbers[begin:end]
-            at = end
 
 
 def _shape(linear: LinearSystem, size: Size) -> Shape:

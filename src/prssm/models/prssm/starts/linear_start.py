@@ -11,13 +11,13 @@ from prssm.data.record import Record
 from prssm.linear.first_state import InitialState
 from prssm.linear.order import Judged, best, judge_orders, largest_order
 from prssm.linear.output_error import Identification
+from prssm.linear.spare_states import SpareStates
 from prssm.linear.system import MAX_RADIUS, LinearSystem
 from prssm.models.prssm.emission import LinearEmission
 
 _LEAST_STD = 0.02  # of the output error, in scaled units: no start is so sure that it cannot learn
 _WALK_STD = 0.1  # of the recognised first state of a random walk
 _LEAST_FIRST_STD = 1e-2  # of that of a linear model
-_SPARE_POLES = (0.3, 0.95)
 _NEARLY = 0.2  # of the best order's held-out error, by which another order may be worse
 _MOST = 4  # linear models
 # of long data, what a linear model is made from
@@ -186,36 +186,28 @@ class LinearStart:
         )
 
     def with_spare_states(self, latent_dim: int, rng: np.random.Generator) -> Self:
-        """More states: random filters of the inputs, of unit variance where these are white.
-
-        Nothing reads them yet.
-
-        A state that is zero and that nothing reads would never learn anything, since both of its
-        gradients are zero.
-        """
+        """More states, which nothing reads yet."""
         spare = latent_dim - self.order
-        inputs = self.weight.shape[1] - self.order
-        poles = rng.uniform(*_SPARE_POLES, spare)
-        drive = (
-            rng.normal(size=(spare, inputs)) * np.sqrt((1.0 - poles**2) / max(inputs, 1))[:, None]
-        )
-        A = np.diag(np.append(np.zeros(self.order), poles))
-        A[: self.order, : self.order] = self.weight[:, : self.order]
-        B = np.concatenate([self.weight[:, self.order :], drive])
+        filters = SpareStates.drawn(spare, self.weight.shape[1] - self.order, rng)
         C = np.concatenate(
             [self.emission.states, np.zeros((len(self.emission.states), spare))], axis=1
         )
         return type(self)(
-            np.concatenate([A, B], axis=1),
+            filters.beside(self.weight),
             np.append(self.bias, np.zeros(spare)),
             replace(self.emission, states=C),
             self.log_output_std,
             np.concatenate([self.first_weight, np.zeros((spare, self.first_weight.shape[1]))]),
             np.append(self.first_bias, np.zeros(spare)),
             np.append(self.first_log_std, np.full(spare, np.log(0.3))),
-            [_with_filters(run, self.order, poles, drive=drive) for run in self.visited],
+            [self._with_filters(run, filters) for run in self.visited],
             self.hidden_part,
         )
+
+    def _with_filters(self, run: np.ndarray, filters: SpareStates) -> np.ndarray:
+        """A run (rows, order + Du) with the filters' states between its states and its inputs."""
+        u = run[:, self.order :]
+        return np.concatenate([run[:, : self.order], filters.run(u), u], axis=1)
 
     def places(self, count: int, reach: float, rng: np.random.Generator) -> np.ndarray:
         """Places of inducing points (count, Dx + Du) where states and inputs go.
@@ -236,13 +228,3 @@ class LinearStart:
             total = distance.sum()
             chosen.append(points[rng.choice(len(points), p=distance / total) if total > 0 else 0])
         return (np.array(chosen) + 0.3 * rng.normal(size=(count, points.shape[1]))) * scale
-
-
-def _with_filters(run: np.ndarray, order: int, poles: np.ndarray, drive: np.ndarray) -> np.ndarray:
-    """A run (rows, order + Du) with the states of the filters between its states and its inputs."""
-    x = run[:, :order]
-    u = run[:, order:]
-    filtered = np.zeros((len(run), len(poles)))
-    for t in range(1, len(run)):
-        filtered[t] = poles * filtered[t - 1] + drive @ u[t - 1]
-    return np.concatenate([x, filtered, u], axis=1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.dynamics.networks.equations import free_run
-from prssm.dynamics.networks.search import Search
+from prssm.dynamics.networks.search import Paused, Search
 from prssm.dynamics.networks.system import NetworkSystem, Shape
 from prssm.dynamics.transition import NetworkMean
 from prssm.linear.system import LinearSystem
@@ -26,7 +26,6 @@ from prssm.models.prssm.starts.start import gp_without_signal
 
 # Of the prior around the start; see `networks.search`. Errors are correlated over tens of rows.
 _PRIOR_WEIGHT = 30.0
-_POLES = (0.3, 0.95)  # of states that a network has beside those of a linear model
 _PROCESS_STD = 1e-4  # a network's errors are its sensors'
 # Neurons of a recognition model, and windows for each of its weights.
 _RECOGNITION_NEURONS = (16, 128)
@@ -49,12 +48,16 @@ def longer_window(size: Size, window: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class TrainedNetwork:
-    """A network, the records it was trained on, its first state (R, Dx) in each, its errors."""
+    """A network, the records it was trained on, its first state (R, Dx) in each, its errors.
+
+    `paused` says how far its training was, if that was stopped before its end.
+    """
 
     system: NetworkSystem
     records: Sequence[Record]
     firsts: np.ndarray
     rmse: float
+    paused: Paused | None = None
 
     @property
     def runs(self) -> list[np.ndarray]:
@@ -94,7 +97,7 @@ def begun(
     """A linear system with neurons that add nothing yet, and states that nothing reads."""
     rng = np.random.default_rng(seed)
     shape = Shape(max(size.states, linear.order), linear.B.shape[1], len(linear.C), size.neurons)
-    system = NetworkSystem.around(linear, shape, rng, _POLES)
+    system = NetworkSystem.around(linear, shape, rng)
     firsts = np.zeros((len(records), shape.states))
     for first, record in zip(firsts, records, strict=True):
         first[: linear.order] = linear.first_state(record)
@@ -105,7 +108,7 @@ def larger(network: TrainedNetwork, size: Size, *, seed: Sequence[int]) -> Train
     """The same function with more states and neurons."""
     rng = np.random.default_rng([*seed, *size])
     states, _, _, neurons = network.system.shape
-    system = network.system.with_more_states(size.states - states, rng, _POLES)
+    system = network.system.with_more_states(size.states - states, rng)
     system = system.with_more_neurons(size.neurons - neurons, rng)
     firsts = np.pad(network.firsts, ((0, 0), (0, size.states - states)))
     return replace(network, system=system, firsts=firsts)
@@ -128,14 +131,24 @@ def on_records(
 
 
 def improved(
-    network: TrainedNetwork, steps: int, go_on: Callable[[], bool] = lambda: True
+    network: TrainedNetwork,
+    steps: int,
+    go_on: Callable[[], bool] = lambda: True,
+    *,
+    before: TrainedNetwork | None = None,
 ) -> TrainedNetwork:
-    """The same after so many steps of training at most."""
+    """The same after so many steps of training at most.
+
+    `before` is what an earlier call found from the same network: if it was stopped, it goes on.
+    """
     search = Search(network.records, network.system, network.firsts, weight=_PRIOR_WEIGHT)
-    search.run(steps, go_on)
+    if before is None or before.paused is None:
+        paused = search.run(steps, go_on)
+    else:
+        paused = search.resume((before.system.row(), before.firsts), before.paused, go_on)
     best = search.best
     rmse = float(np.sqrt(best.squares / max(search.count, 1)))
-    return replace(network, system=search.system, firsts=best.firsts, rmse=rmse)
+    return replace(network, system=search.system, firsts=best.firsts, rmse=rmse, paused=paused)
 
 
 def network_model(

@@ -112,25 +112,30 @@ def _regression(features: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, 
         return np.zeros((features.shape[1], states)), np.ones(states)
     test = np.arange(len(features)) % _TEST == 0
     scale = np.maximum(targets.std(axis=0), 1e-12)
+    everything = _Ridge(features, targets)
+    if test.all():
+        return everything.weight(_RIDGES[-1]), np.maximum(scale, _LEAST_STD)
+    some = _Ridge(features[~test], targets[~test])
     best = np.inf
     ridge = _RIDGES[-1]
-    if test.all():
-        weight = _ridge(features, targets, ridge)
-        return weight, np.maximum(scale, _LEAST_STD)
     for one in _RIDGES:
-        weight = _ridge(features[~test], targets[~test], one)
-        off = (features[test] @ weight - targets[test]) / scale
+        off = (features[test] @ some.weight(one) - targets[test]) / scale
         error = float(np.mean(off**2))
         if error < best:
             best = error
             ridge = one
-    weight = _ridge(features[~test], targets[~test], ridge)
-    left = features[test] @ weight - targets[test]
+    left = features[test] @ some.weight(ridge) - targets[test]
     std = np.maximum(np.sqrt(np.mean(left**2, axis=0)), _LEAST_STD * scale)
-    return _ridge(features, targets, ridge), std
+    return everything.weight(ridge), std
 
 
-def _ridge(features: np.ndarray, targets: np.ndarray, strength: float) -> np.ndarray:
-    square = features.T @ features
-    square += strength * np.mean(square.diagonal()) * np.eye(len(square))
-    return np.linalg.solve(square, features.T @ targets)
+class _Ridge:
+    """Ridge regressions of the same data: what takes long is computed once for all strengths."""
+
+    def __init__(self, features: np.ndarray, targets: np.ndarray) -> None:
+        self._square = features.T @ features
+        self._slope = features.T @ targets
+
+    def weight(self, strength: float) -> np.ndarray:
+        brake = strength * np.mean(self._square.diagonal())
+        return np.linalg.solve(self._square + brake * np.eye(len(self._square)), self._slope)
