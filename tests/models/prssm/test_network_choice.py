@@ -1,6 +1,7 @@
 """Networks as a contender of the default preset: where they win, where not, and what is kept."""
 
 import time
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,7 @@ from prssm.export.describing import describe
 from prssm.models.prssm import estimator
 from prssm.models.prssm.estimator import FilterMembers, trained_noises
 from prssm.models.prssm.fitting import final_choice, networks
-from prssm.models.prssm.fitting.contest import Contest
+from prssm.models.prssm.fitting.contest import Contest, is_surely_negative
 from prssm.models.prssm.fitting.final_choice import best_of_all, best_with_networks
 from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.levels import LEVELS, NETWORK
@@ -280,12 +281,16 @@ def test_the_level_is_no_choice_of_an_option():
 class Fake:
     """A contest in which errors are numbers."""
 
-    def __init__(self):
+    def __init__(self, sure=True):
         self.told = []
         self.quiet = False
+        self.sure = sure  # whether networks err less in stretch after stretch
 
     def run(self, first):
         return first
+
+    def surely_less(self, now, other, errors):
+        return self.sure
 
     def gain(self, now, other):
         return 1.0 - other / now
@@ -302,19 +307,19 @@ class Fake:
 
 
 @pytest.mark.parametrize(
-    ("trained", "grown", "long", "best", "told"),
+    ("trained", "grown", "few", "best", "told"),
     [
-        (None, 0.9, False, 0.9, []),
-        (0.5, 0.1, False, 0.5, [0.5]),  # what is so far behind networks does not grow
-        (0.8, 0.9, False, 0.8, [0.8, 0.8]),
-        (0.8, 0.5, False, 0.5, [0.8, 0.5]),
-        (0.85, 0.9, False, 0.9, [0.85, 0.9]),  # of few data, a tenth less is asked for
-        (0.95, 0.99, False, 0.99, []),
-        (0.95, 0.99, True, 0.95, [0.95, 0.95]),
-        (1.2, 1.0, True, 1.0, []),
+        (None, 0.9, "sure", 0.9, []),
+        (0.5, 0.1, "sure", 0.5, [0.5]),  # what is so far behind networks does not grow
+        (0.8, 0.9, "sure", 0.8, [0.8, 0.8]),
+        (0.8, 0.5, "sure", 0.5, [0.8, 0.5]),
+        (0.5, 0.9, "chance", 0.9, []),  # a few stretches may flatter networks
+        (0.95, 0.99, "sure", 0.95, [0.95, 0.95]),
+        (0.95, 0.99, "no", 0.95, [0.95, 0.95]),  # of long data one stretch says enough
+        (1.2, 1.0, "no", 1.0, []),
     ],
 )
-def test_what_is_kept_in_the_end(monkeypatch, trained, grown, long, best, told):
+def test_what_is_kept_in_the_end(monkeypatch, trained, grown, few, best, told):
     first = 1.0
 
     class Grown:
@@ -324,14 +329,18 @@ def test_what_is_kept_in_the_end(monkeypatch, trained, grown, long, best, told):
         def run(self):
             return grown
 
-    monkeypatch.setattr(final_choice, "is_long", lambda now: long)
+    monkeypatch.setattr(final_choice, "is_long", lambda now: few == "no")
     monkeypatch.setattr(final_choice, "Growth", Grown)
     monkeypatch.setattr(final_choice, "network_contender", lambda contest, now: trained)
-    contest = Fake()
+    contest = Fake(sure=few == "sure")
     assert best_of_all(contest, first, with_networks=True) == best
     assert contest.told == told
     assert not contest.quiet
     assert best_of_all(Fake(), first, with_networks=False) == grown
+
+
+BARE = SimpleNamespace(records=())
+BARE._both_held_out = partial(Contest._both_held_out, BARE)
 
 
 class Judged:
@@ -343,7 +352,11 @@ class Judged:
         self.worse = worse  # times the typical error that the root mean square is
 
     def held_out_at_all_rows(self, records, folds):
-        return SimpleNamespace(typical=np.mean(folds), rmse=self.worse * np.mean(folds))
+        return SimpleNamespace(
+            typical=np.mean(folds),
+            rmse=self.worse * np.mean(folds),
+            of_stretches=lambda: np.array(folds),
+        )
 
     def held_out(self, folds):
         return self.held_out_at_all_rows((), folds)
@@ -359,8 +372,41 @@ class Judged:
     ],
 )
 def test_contenders_are_compared_on_the_same_stretches(now, other, gain):
-    contest = SimpleNamespace(records=())
-    assert Contest.gain(contest, now, other) == pytest.approx(gain)
+    assert Contest.gain(BARE, now, other) == pytest.approx(gain)
+
+
+def test_stretch_after_stretch_networks_must_err_less():
+    now = Judged(2, 1.0, 2.0, 3.0)
+    steady = Judged(1, 0.8, 1.5, 2.5)
+    # as low in the mean of the logarithms, by one stretch alone
+    one = Judged(1, 1.01, 2.02, 3.0 * 0.8 * 0.75 * 2.5 / 3.0 / 1.01**2)
+    assert Contest.surely_less(BARE, now, steady, 2.0)
+    assert not Contest.surely_less(BARE, now, one, 2.0)
+    assert not Contest.surely_less(BARE, steady, now, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "sure"),
+    [
+        ([-1.0, -1.2, -0.8], True),
+        ([-1.0, -30.0, -1.0], True),
+        ([-1.0, -3.0, 1.0], False),
+        ([-1.0], False),
+        ([], False),
+        ([-1.0, -1.1, np.nan], False),  # lost by both
+        ([-1.0, -1.1, np.inf], False),
+    ],
+)
+def test_a_mean_is_judged_by_its_standard_error(values, sure):
+    assert is_surely_negative(np.array(values), 2.0) is sure
+
+
+def test_two_standard_errors_are_those_of_the_mean():
+    values = np.array([-1.0, -2.0, -4.0, 0.5])
+    error = np.sqrt(np.sum((values - values.mean()) ** 2) / 3 / 4)
+    limit = -values.mean() / error
+    assert is_surely_negative(values, limit - 1e-9)
+    assert not is_surely_negative(values, limit + 1e-9)
 
 
 def test_the_seeds_of_a_contender_are_those_of_its_race(won):
@@ -370,11 +416,11 @@ def test_the_seeds_of_a_contender_are_those_of_its_race(won):
 
 
 @pytest.mark.parametrize(
-    ("trained", "long", "best"), [(0.85, False, 0.85), (0.95, False, 1.0), (0.95, True, 0.95)]
+    ("sure", "long", "best"), [(True, False, 0.85), (False, False, 1.0), (False, True, 0.85)]
 )
-def test_on_many_devices_networks_alone_contest(monkeypatch, trained, long, best):
+def test_on_many_devices_networks_alone_contest(monkeypatch, sure, long, best):
     monkeypatch.setattr(final_choice, "is_long", lambda now: long)
-    monkeypatch.setattr(final_choice, "network_contender", lambda contest, now: trained)
-    assert best_with_networks(Fake(), 1.0) == best
+    monkeypatch.setattr(final_choice, "network_contender", lambda contest, now: 0.85)
+    assert best_with_networks(Fake(sure), 1.0) == best
     monkeypatch.setattr(final_choice, "network_contender", lambda contest, now: None)
     assert best_with_networks(Fake(), 1.0) == 1.0

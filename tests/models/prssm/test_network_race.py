@@ -1,6 +1,7 @@
 """The race between sizes of networks: what it chooses, and that it goes on where it stopped."""
 
 import time
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -15,7 +16,7 @@ from prssm.linear.system import LinearSystem
 from prssm.models.prssm.fitting import networks
 from prssm.models.prssm.fitting.network_jobs import Job, Result, packed, unpacked
 from prssm.models.prssm.fitting.networks import EVERYTHING, NetworkRace, parts_of
-from prssm.models.prssm.starts.network_start import Size
+from prssm.models.prssm.starts.network_start import Size, begun, most_promising
 from prssm.training.session import Session, Silent
 
 WINDOW = 6
@@ -117,6 +118,31 @@ def test_seeds_are_different_networks(whole):
     assert not np.allclose(*rows)
 
 
+def test_a_mixture_leaves_out_networks_that_fit_their_own_records_far_worse(monkeypatch):
+    monkeypatch.setattr(networks, "SEEDS", 4)
+    one = race()
+    one.path = (Size(2, 4),)
+    start = begun(LINEAR, [saturating()], one.path[-1], seed=[0])
+    errors = [0.3, 0.1, 0.124, 0.126]
+    for seed, error in enumerate(errors):
+        result = Result(replace(start, rmse=error).numbers(), np.zeros(0))
+        one._done[Job(EVERYTHING, seed, one.path, last=True)] = result
+    kept = [one.network(EVERYTHING, number).rmse for number in range(4)]
+    assert kept == [0.1, 0.124, 0.1, 0.124]
+
+
+def test_the_most_promising_start_is_the_one_that_errs_least_after_its_trial():
+    """Neurons that begin far from where anything happens learn nothing."""
+    record = saturating()
+    good = begun(LINEAR, [record], Size(1, 4), seed=[1])
+    far = replace(good.system, neuron_bias=np.full(4, 40.0))
+    poor = replace(good, system=far)
+    assert most_promising([poor, good, poor], 10) is good
+    assert most_promising([good, poor], 10) is good
+    assert most_promising([poor, good], 10, lambda: False) is poor  # no time: the first
+    assert most_promising([poor], 10) is poor
+
+
 def test_who_watches_sees_it_come_nearer_and_arrive(whole):
     _, watcher = whole
     assert watcher.seen == sorted(watcher.seen)
@@ -209,6 +235,7 @@ def test_what_a_budget_cut_short_goes_on_in_a_resumed_race(whole, tmp_path, monk
 
 def test_steps_that_were_taken_are_not_taken_again(tmp_path, monkeypatch):
     monkeypatch.setattr(networks, "_MOST_STEPS", 0)
+    monkeypatch.setattr(networks, "_STARTS", 1)  # trials of several are made again
     monkeypatch.setattr(networks, "worker_threads", lambda: 1)
     path = tmp_path / "race"
     taken = []

@@ -55,7 +55,7 @@ def recording(length=200, bend=0.0, seed=0):
 def test_every_level_has_restarts_on_all_data_and_on_every_fold():
     config = DEFAULT.replace(restarts=8, fold_restarts=3)
     groups = groups_of(levels_of(AUTO), ["first", "second"], config)
-    counts = {"linear": (1, 1), "held": (4, 2), "held-correlated": (4, 2)}
+    counts = {"linear": (1, 1), "held": (2, 1), "held-correlated": (2, 1)}
     counts |= {"free": (8, 3), "correlated": (8, 3)}
     expected = [
         (level, fold, counts[level][fold is not None])
@@ -64,7 +64,7 @@ def test_every_level_has_restarts_on_all_data_and_on_every_fold():
     ]
     assert [(g.level.name, g.fold, g.count) for g in groups] == expected
     covered = np.concatenate([g.restarts for g in groups])
-    np.testing.assert_array_equal(covered, np.arange(3 + 8 + 8 + 14 + 14))
+    np.testing.assert_array_equal(covered, np.arange(3 + 4 + 4 + 14 + 14))
 
 
 @pytest.mark.parametrize(

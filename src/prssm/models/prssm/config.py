@@ -276,6 +276,7 @@ DEFAULT = PRSSMConfig(
     iterations=None,
     learning_rate=0.02,
     complexity="auto",
+    restarts=16,
     folds=None,
     fold_restarts=2,
     members=4,

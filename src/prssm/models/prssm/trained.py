@@ -47,9 +47,14 @@ class HeldOut(NamedTuple):
         The largest errors come from stretches whose like a fold's model has never seen. The final
         model has seen them, so they should not decide alone.
         """
+        each = self.of_stretches()
+        return float(np.exp(np.mean(np.log(each)))) if len(each) else np.inf
+
+    def of_stretches(self) -> np.ndarray:
+        """Root mean square error of each stretch in which anything was measured."""
         with_any = [error[~np.isnan(error)] for error in self.errors if not np.isnan(error).all()]
         squares = [max(float(np.mean(error**2)), np.finfo(float).tiny) for error in with_any]
-        return float(np.exp(0.5 * np.mean(np.log(squares)))) if squares else np.inf
+        return np.sqrt(squares)
 
     @property
     def inside(self) -> float:

@@ -241,18 +241,39 @@ class Contest:
         Of the typical error, and of the root mean square: a typical error forgives a stretch in
         which a model runs away.
         """
+        before, after = self._both_held_out(now, other)
+        return 1.0 - max(after.typical / before.typical, after.rmse / before.rmse)
+
+    def surely_less(self, now: Contender, other: Contender, errors: float) -> bool:
+        """Whether the other one errs less in every held-out stretch, or by so many standard errors.
+
+        Of the logarithm of each stretch's error.
+        """
+        both = self._both_held_out(now, other)
+        before, after = (np.log(part.of_stretches()) for part in both)
+        return is_surely_negative(after - before, errors)
+
+    def _both_held_out(self, now: Contender, other: Contender) -> tuple[HeldOut, HeldOut]:
+        """Over the same stretches."""
         if now.stride == other.stride:
             folds = [fold for fold in now.folds if fold in other.folds]
-            return _saved(now.held_out(folds), other.held_out(folds))
+            return now.held_out(folds), other.held_out(folds)
         both = [now.folds, other.folds]
         if len(both[0]) != len(both[1]):  # one was judged by the fold in the middle alone
             both = [folds[len(folds) // 2 :][:1] for folds in both]
         before = now.held_out_at_all_rows(self.records, both[0])
-        return _saved(before, other.held_out_at_all_rows(self.records, both[1]))
+        return before, other.held_out_at_all_rows(self.records, both[1])
 
 
-def _saved(before: HeldOut, after: HeldOut) -> float:
-    return 1.0 - max(after.typical / before.typical, after.rmse / before.rmse)
+def is_surely_negative(values: np.ndarray, errors: float) -> bool:
+    """Whether all are below zero, or their mean by so many of its standard errors.
+
+    One value says nothing.
+    """
+    if len(values) < 2 or not np.isfinite(values).all():
+        return False
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    return bool(np.all(values < 0.0) or values.mean() < -errors * error)
 
 
 def is_long(now: Contender) -> bool:

@@ -6,9 +6,9 @@ from prssm.models.prssm.fitting.network_contender import network_contender
 
 # Times the error of networks: what errs more does not catch up by growing.
 _FAR = 1.5
-# Share of the held-out error that networks must save: of few data, by which they are easily led to
-# fit what is chance, more.
-_GAIN = 0.1
+# Standard errors by which the logarithm of networks' held-out errors must be lower: few data easily
+# lead them to fit what is chance.
+_SURELY = 2.0
 
 
 def best_of_all(contest: Contest, first: Contender, with_networks: bool) -> Contender:
@@ -16,8 +16,8 @@ def best_of_all(contest: Contest, first: Contender, with_networks: bool) -> Cont
     networks = network_contender(contest, first) if with_networks else None
     if networks is None:
         return Growth(contest, contest.run(first)).run()
-    gain = contest.gain(first, networks)
-    if gain < _least_gain(first):
+    gain = _sure_gain(contest, first, networks)
+    if gain <= 0.0:
         return Growth(contest, contest.run(first)).run()
     now = contest.better(first, networks, gain=gain)
     ahead = now is not first
@@ -26,8 +26,7 @@ def best_of_all(contest: Contest, first: Contender, with_networks: bool) -> Cont
     contest.quiet = ahead
     grown = Growth(contest, contest.run(first)).run()
     contest.quiet = False
-    gain = contest.gain(grown, networks)
-    best = contest.better(grown, networks, gain=gain if gain >= _least_gain(grown) else 0.0)
+    best = contest.better(grown, networks, gain=_sure_gain(contest, grown, networks))
     if ahead and best is grown:
         contest.tell(grown)
     return best
@@ -38,9 +37,14 @@ def best_with_networks(contest: Contest, first: Contender) -> Contender:
     networks = network_contender(contest, first)
     if networks is None:
         return first
-    gain = contest.gain(first, networks)
-    return contest.better(first, networks, gain=gain if gain >= _least_gain(first) else 0.0)
+    return contest.better(first, networks, gain=_sure_gain(contest, first, networks))
 
 
-def _least_gain(now: Contender) -> float:
-    return 0.0 if is_long(now) else _GAIN
+def _sure_gain(contest: Contest, now: Contender, networks: Contender) -> float:
+    """The share of its held-out error that networks save; of few data 0 where that may be chance.
+
+    Of long data one stretch says enough.
+    """
+    if is_long(now) or contest.surely_less(now, networks, _SURELY):
+        return contest.gain(now, networks)
+    return 0.0

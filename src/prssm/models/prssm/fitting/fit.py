@@ -39,7 +39,7 @@ from prssm.training.schedule import Schedule
 from prssm.training.session import Session
 
 # ELBO for each recorded step by which a member of the mixture may be worse than the best.
-_MARGIN = 0.1
+_MARGIN = 0.2
 # Steps from which on a second round has longer sub-trajectories.
 _SOME = 1000
 _TIMES = 4  # the shortest record has at least so many times a sub-trajectory's rows

@@ -35,6 +35,7 @@ from prssm.models.prssm.starts.network_start import (
     begun,
     improved,
     larger,
+    most_promising,
     on_records,
 )
 from prssm.models.prssm.starts.recognised import first_state
@@ -62,8 +63,12 @@ _MANY_ROWS = 120_000
 _PIECE = 2000
 # Steps of training on these.
 _FIRST_STEPS = 80
+_STARTS = 3  # of which the most promising one is trained
+_TRIAL_STEPS = 20  # that tell which it is
 _STEPS = 50  # from a smaller network
 _LAST_STEPS = 40
+# Times the error of the best one on the same records, that a network of a mixture may have.
+_ALIKE = 1.25
 # Networks of a fold, and on all data.
 FOLD_SEEDS = 2
 SEEDS = 4
@@ -128,10 +133,23 @@ class NetworkRace:
         )
         self._take(state)
 
-    def network(self, fold: int, seed: int) -> TrainedNetwork:
-        """A network of the size that was chosen, as it was trained at last."""
+    def network(self, fold: int, number: int) -> TrainedNetwork:
+        """A network of the size that was chosen, as it was trained at last, the best first.
+
+        Those that err much more on their own records are left out, and others are there twice
+        instead.
+        """
         assert self.path is not None
-        return self._network(Job(fold, seed, self.path, last=True))
+        good = self._good(fold, self.path, last=True)
+        return self._network(good[number % len(good)])
+
+    def _good(self, fold: int, path: Path, last: bool) -> list[Job]:
+        """The networks that a fold's mixture has, the best first."""
+        seeds = SEEDS if fold == EVERYTHING else FOLD_SEEDS
+        jobs = [Job(fold, seed, path, last) for seed in range(seeds)]
+        errors = {job: self._network(job).rmse for job in jobs}
+        limit = _ALIKE * min(errors.values())
+        return sorted((job for job in jobs if errors[job] <= limit), key=lambda job: errors[job])
 
     def error(self, path: Path, last: bool) -> float:
         """Typical held-out error of networks of a size over the judging folds."""
@@ -139,8 +157,7 @@ class NetworkRace:
         if known is None:
             errors: list[np.ndarray] = []
             for fold in self.judges:
-                jobs = [Job(fold, seed, path, last) for seed in range(FOLD_SEEDS)]
-                each = [self._held_out(job) for job in jobs]
+                each = [self._held_out(job) for job in self._good(fold, path, last)]
                 errors += [np.mean(runs, axis=0) for runs in zip(*each, strict=True)]
             known = HeldOut(errors, errors).typical
             self._errors[path, last] = known
@@ -296,7 +313,7 @@ class NetworkRace:
         seed = [self.seed, job.seed]
         few = spread_out(part.records, _FEW_ROWS, _PIECE)
         if parent is None:
-            start = begun(part.linear, few, job.path[-1], seed=seed)
+            start = self._begun(job, few, go_on)
         elif job.last:
             start = self._network(parent)
             many = spread_out(part.records, _MANY_ROWS, _PIECE)
@@ -310,8 +327,22 @@ class NetworkRace:
         found = improved(
             start, steps, go_on, before=None if before is None else self._read(job, before)
         )
-        row = np.concatenate([found.system.row(), found.firsts.ravel(), [found.rmse]])
-        return Result(row, np.array(found.paused or (), dtype=float))
+        return Result(found.numbers(), np.array(found.paused or (), dtype=float))
+
+    def _begun(
+        self, job: Job, records: Sequence[Record], go_on: Callable[[], bool]
+    ) -> TrainedNetwork:
+        """Where the smallest network starts."""
+        starts = [
+            begun(
+                self.parts[job.fold].linear,
+                records,
+                job.path[-1],
+                seed=[self.seed, job.seed, number],
+            )
+            for number in range(_STARTS)
+        ]
+        return most_promising(starts, _TRIAL_STEPS, go_on)
 
     def _network(self, job: Job) -> TrainedNetwork:
         return self._read(job, self._done[job])

@@ -59,6 +59,10 @@ class TrainedNetwork:
     rmse: float
     paused: Paused | None = None
 
+    def numbers(self) -> np.ndarray:
+        """Parameters, first states and error in a row."""
+        return np.concatenate([self.system.row(), self.firsts.ravel(), [self.rmse]])
+
     @property
     def runs(self) -> list[np.ndarray]:
         """States (T, Dx) along the records."""
@@ -139,16 +143,37 @@ def improved(
 ) -> TrainedNetwork:
     """The same after so many steps of training at most.
 
-    `before` is what an earlier call found from the same network: if it was stopped, it goes on.
+    `before` is what an earlier call found from the same network: if it was stopped after some
+    steps, it goes on.
     """
-    search = Search(network.records, network.system, network.firsts, weight=_PRIOR_WEIGHT)
-    if before is None or before.paused is None:
+    search = _search(network)
+    if before is None or before.paused is None or before.paused.left == steps:
         paused = search.run(steps, go_on)
     else:
         paused = search.resume((before.system.row(), before.firsts), before.paused, go_on)
     best = search.best
     rmse = float(np.sqrt(best.squares / max(search.count, 1)))
     return replace(network, system=search.system, firsts=best.firsts, rmse=rmse, paused=paused)
+
+
+def most_promising(
+    starts: Sequence[TrainedNetwork], steps: int, go_on: Callable[[], bool] = lambda: True
+) -> TrainedNetwork:
+    """The start that errs least on its own records after a few steps; the first if told to stop.
+
+    Some starts lead to poor optima, which shows early.
+    """
+    errors: list[float] = []
+    for start in starts if len(starts) > 1 else ():
+        search = _search(start)
+        if search.run(steps, go_on) is not None:
+            return starts[0]
+        errors.append(search.best.squares)
+    return starts[int(np.argmin(errors or [0.0]))]
+
+
+def _search(start: TrainedNetwork) -> Search:
+    return Search(start.records, start.system, start.firsts, weight=_PRIOR_WEIGHT)
 
 
 def network_model(
