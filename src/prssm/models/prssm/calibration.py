@@ -1,7 +1,7 @@
 """A band calibrated on errors that the model made where it was not trained.
 
 The deviation of every free run is multiplied by one factor for each output: that with which the
-band would have held its share of the errors of a typical held-out stretch. The shape of the band
+band would have held its share of the errors of all held-out stretches. The shape of the band
 over time stays the model's own, so that it is wide where the model knows little, and narrower for
 the final model, which has seen more data than the models of the folds.
 
@@ -20,8 +20,9 @@ import numpy as np
 from prssm.prediction.gaussian import half_width
 
 _SHARES = (0.9, 0.95)  # bands whose factors are averaged; see docs/studies/accuracy.md
-_SEEN = 0.2  # share of the final model's errors where it was trained, in the logarithm
-_NEW = 1.15  # times that a band must be wider on data that are new to all models
+_SEEN = 0.3  # share of the final model's errors where it was trained, in the logarithm
+_NEW = 1.05  # times that a band must be wider on data that are new to all models
+_WORST = 3.0  # times the factor of the typical stretch, that any stretch asks for at most
 _RANGE = (0.05, 20.0)  # a factor beyond is a sign of broken folds rather than of a broken band
 
 
@@ -41,15 +42,12 @@ class Calibration:
         """The calibration that held-out free runs ask for.
 
         Their errors are (rows, Dy), NaN where nothing was measured; with them come the bands'
-        deviations. Of the stretches' factors the median counts: one stretch on which a model of
-        the folds was lost says little of the final one.
+        deviations. All stretches count. One that asks for far more than the typical one is taken to
+        ask for less: a stretch on which a model of the folds was lost says little of the final one.
         """
         ratios = [np.abs(error / std) for error, std in zip(errors, stds, strict=True)]
-        each = [[_factor(column[~np.isnan(column)]) for column in one.T] for one in ratios]
-        known = ~np.all(np.isnan(each), axis=0)
-        factor = np.ones(len(known))
-        factor[known] = np.nanmedian(np.asarray(each)[:, known], axis=0)
-        return cls(factor)
+        columns = zip(*(ratio.T for ratio in ratios), strict=True)
+        return cls(np.array([_of_stretches(list(column)) for column in columns]))
 
     def toward(self, seen: Self) -> Self:
         """Some of the way to the factors that are right where the final model was trained.
@@ -66,12 +64,23 @@ class Calibration:
         return mean + self.factor * (samples - mean)
 
 
-def _factor(ratio: np.ndarray) -> float:
-    """How many of its own deviations a band must have to hold its share of |error| / deviation.
+def _of_stretches(ratios: list[np.ndarray]) -> float:
+    """The factor of one output from |error| / deviation in each stretch; 1 if nothing was measured.
 
-    NaN where nothing was measured.
+    NaN is what was not measured.
     """
-    if not len(ratio):
-        return np.nan
+    farthest = _RANGE[1] * half_width(_SHARES[-1])  # that makes any difference
+    known = [np.minimum(ratio[~np.isnan(ratio)], farthest) for ratio in ratios]
+    known = [ratio for ratio in known if len(ratio)]
+    if not known:
+        return 1.0
+    factors = [_factor(ratio) for ratio in known]
+    most = _WORST * float(np.median(factors))
+    milder = [ratio * min(1.0, most / factor) for ratio, factor in zip(known, factors, strict=True)]
+    return _factor(np.concatenate(milder))
+
+
+def _factor(ratio: np.ndarray) -> float:
+    """How many of its own deviations a band must have to hold its share of |error| / deviation."""
     factors = [np.quantile(ratio, share, method="higher") / half_width(share) for share in _SHARES]
     return float(np.clip(np.exp(np.mean(np.log(np.maximum(factors, 1e-12)))), *_RANGE))
