@@ -81,6 +81,15 @@ class Identification:
             )
         return best.system().normalised(self.records)
 
+    def improved(
+        self, systems: Sequence[LinearSystem], *, max_radius: float = MAX_RADIUS
+    ) -> LinearSystem:
+        """What a search finds from the best of these systems, which have the same order."""
+        found = self._race([(one.A, one.C) for one in systems], 1, max_radius)
+        if not np.isfinite(found.objective):
+            raise TrainingError("linear: no system to start from gave a finite error")
+        return found.system().normalised(self.records)
+
     def glance(self, order: int, max_radius: float = MAX_RADIUS) -> LinearSystem:
         """The best subspace estimate of the given order as it is: a system for little time."""
         found = self._ranked(self._subspaces.dynamics(order), max_radius)

@@ -10,7 +10,7 @@ import pytest
 
 import prssm
 from prssm.foundation.errors import TrainingError
-from prssm.linear.order import as_good, first_good
+from prssm.linear.held_out import as_good, first_good
 from prssm.models.prssm import estimator, trained
 from prssm.models.prssm.config import DEFAULT
 from prssm.models.prssm.fitting import fit as fitting

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prssm.linear.order import as_good
+from prssm.linear.held_out import as_good
 from prssm.models.prssm.calibration import Calibration
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.trained import Candidate, HeldOut, Kept, Trained, mixed

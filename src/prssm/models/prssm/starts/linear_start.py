@@ -49,6 +49,12 @@ def spread_out(
     return [pieces[index] for index in chosen]
 
 
+def _longer(records: Sequence[Record], pieces: Sequence[Record]) -> list[Record]:
+    """More of the records than the pieces are; none where these are all."""
+    more = spread_out(records, _LAST_ROWS, _LAST_PIECE)
+    return more if sum(map(len, more)) > sum(map(len, pieces)) else []
+
+
 class Limits(NamedTuple):
     """How complex a linear model may be."""
 
@@ -65,12 +71,13 @@ class Limits(NamedTuple):
     ) -> tuple[Self, ...]:
         """The best on held-out stretches, then others that are nearly as good.
 
-        Together they err less than any alone.
+        Together they err less than any alone. Of long data the orders are looked for on pieces.
 
         The order, where none is given, is at most `latent_dim`.
         """
-        orders = [order] if order else range(1, min(latent_dim, largest_order(records)) + 1)
-        judged = judge_orders(records, orders, window, starts=2)
+        pieces = spread_out(records)
+        orders = [order] if order else range(1, min(latent_dim, largest_order(pieces)) + 1)
+        judged = judge_orders(pieces, orders, window, starts=2, longer=_longer(records, pieces))
         first = best(judged)
         limit = min(one.error for one in judged) * (1.0 + _NEARLY)
         others = sorted(
@@ -121,11 +128,9 @@ class LinearStart:
             max_radius=limits.max_radius,
             near=[near.system] if near else [],
         )
-        more = spread_out(records, _LAST_ROWS, _LAST_PIECE)
-        if sum(map(len, more)) > sum(map(len, pieces)):
-            system = Identification(more).best(
-                limits.order, starts=1, random_starts=0, max_radius=limits.max_radius, near=[system]
-            )
+        longer = _longer(records, pieces)
+        if longer:
+            system = Identification(longer).improved([system], max_radius=limits.max_radius)
         return cls.of(system, pieces, window)
 
     @classmethod

@@ -55,14 +55,14 @@ class Starts:
             return self.of_all.limits
         config = self.config
         return Limits.choose(
-            self.records, config.latent_dim, config.recognition_window, order=config.linear_order
+            self.whole, config.latent_dim, config.recognition_window, order=config.linear_order
         )
 
     def with_states_of_the_data(self) -> "Starts":
         """The same with as many states as the best linear model has, if that is more."""
         config = self.config
         limits = Limits.choose(
-            self.records, MOST_STATES, config.recognition_window, order=config.linear_order
+            self.whole, MOST_STATES, config.recognition_window, order=config.linear_order
         )
         states = max(config.latent_dim, limits[0].order)
         found = Starts(config.replace(latent_dim=states), self.whole)
