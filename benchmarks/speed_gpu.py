@@ -32,7 +32,8 @@ from prssm.models.prssm.elbo import Draws
 from prssm.report.page_sections import with_section
 
 RESTARTS = 64
-REPEATS = 100
+REPEATS = 200
+IN_A_ROW = 10
 ENGINES = ("scan", "adjoint", "cuda", "cuda-single")  # the first is the oracle
 WORKS = {"R": (REFERENCE, 1), "S": (LARGE, 1), f"{RESTARTS} restarts of R": (REFERENCE, RESTARTS)}
 
@@ -78,14 +79,18 @@ def _call(function: Callable, arguments: tuple) -> Callable[[], Any]:
 
 
 def times(calls: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
-    """Milliseconds of many calls of each engine, in turns, so that a disturbance hits all alike."""
+    """Milliseconds of many calls of each engine, in turns, so that a disturbance hits all alike.
+
+    A turn is some calls in a row, as training makes them.
+    """
     taken: dict[str, list[float]] = {engine: [] for engine in calls}
     jax.block_until_ready([call() for call in calls.values()])
-    for _ in range(REPEATS):
+    for _ in range(REPEATS // IN_A_ROW):
         for engine, call in calls.items():
-            begun = time.perf_counter()
-            jax.block_until_ready(call())
-            taken[engine].append(1e3 * (time.perf_counter() - begun))
+            for _ in range(IN_A_ROW):
+                begun = time.perf_counter()
+                jax.block_until_ready(call())
+                taken[engine].append(1e3 * (time.perf_counter() - begun))
     return taken
 
 
