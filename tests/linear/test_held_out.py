@@ -77,7 +77,8 @@ def test_quarters_of_data_without_noise_are_predicted_exactly() -> None:
 
 
 def test_data_too_short_for_quarters_have_none() -> None:
-    short = RECORD[:50]
+    """A quarter of 37 rows is less than three warm-ups."""
+    short = RECORD[:150]
     halves = Halves([short], WARMUP, starts=1).hold_out(1)
     assert halves is not None
     assert SecondLook.quarters([short], WARMUP).hold_out(halves) is None
