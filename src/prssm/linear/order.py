@@ -19,6 +19,7 @@ _PATIENCE = 3  # orders without improvement before the search ends
 _JUMP = 0.8  # times the least error so far that an order far beyond it has to reach
 _NEARLY = 0.2  # of the least error on halves, by which an order may be worse and still win
 _MOST = 4  # such orders
+_DOUBT = 0.06  # by which another order's error is raised beside that of the order that halves take
 
 
 def largest_order(records: Sequence[Record]) -> int:
@@ -120,8 +121,9 @@ def look_again(
 ) -> list[Judged]:
     """The orders that halves can hardly tell apart, by the errors of a second look.
 
-    Their error becomes the geometric mean of both, or that of the second look `alone`. Of the same
-    rows halves are the harder test, and shorter stretches show what more rows support.
+    Their error becomes that of the second look where it decides `alone`, else the geometric mean of
+    both: of the same rows halves are the harder test, and shorter stretches show what more rows
+    support. Then only what is clearly better takes the place of the order that halves would take.
     """
     nearly = [judged[index] for index in as_good([one.error for one in judged], _NEARLY)]
     if not nearly:
@@ -130,6 +132,7 @@ def look_again(
     nearly = sorted(least, key=lambda one: one.order)
     if len(nearly) == 1:
         return nearly
+    first = best(nearly)
     found: list[Judged] = []
     for one in nearly:
         try:
@@ -139,7 +142,8 @@ def look_again(
             continue
         if second is None:  # too short, or an output is missing from a stretch
             return nearly
-        error = second.rms if alone else float(np.sqrt(one.error * second.rms))
+        doubt = 1.0 if one is first else 1.0 + _DOUBT
+        error = second.rms if alone else doubt * float(np.sqrt(one.error * second.rms))
         found.append(one._replace(error=error))
     return found
 

@@ -16,6 +16,7 @@ MARKERS = {
     "true-function": ("<!-- true-function: begin -->", "<!-- true-function: end -->"),
     "gpu": ("<!-- gpu:begin -->", "<!-- gpu:end -->"),
     "peers": ("<!-- peers: begin -->", "<!-- peers: end -->"),
+    "linear-orders": ("<!-- linear-orders: begin -->", "<!-- linear-orders: end -->"),
     "subspace": ("<!-- subspace: begin -->", "<!-- subspace: end -->"),
     "fit-time": ("<!-- fit-time: begin -->", "<!-- fit-time: end -->"),
 }
