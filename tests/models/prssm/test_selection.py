@@ -11,7 +11,8 @@ import pytest
 import prssm
 from prssm.foundation.errors import TrainingError
 from prssm.linear.held_out import as_good, first_good
-from prssm.models.prssm import estimator, trained
+from prssm.models.prssm import estimator, selection, trained
+from prssm.models.prssm.calibration import Calibration
 from prssm.models.prssm.config import DEFAULT
 from prssm.models.prssm.fitting import fit as fitting
 from prssm.models.prssm.fitting.groups import Group, groups_of
@@ -154,6 +155,21 @@ def test_findings_say_what_was_decided(straight):
     assert told["Complexity"].startswith(f"{straight.level_} (error on held-out")
     assert told["Mixture"] == f"{len(straight.mixture_.models.log_output_std)} member(s)"
     assert told["Band"].startswith(f"{straight.calibration_.factor[0]:.2f} times")
+
+
+def test_the_final_models_own_errors_narrow_the_band_of_what_learns_much(straight):
+    """The linear level loses little by fewer data: its band is that of the folds' models."""
+    trained = straight.restarts_
+    found = {one.level.name: one for one in best_rounds(trained.candidates())}
+    for name in ("linear", "free"):
+        one = found[name]
+        mixture = trained.mixture(one.round, trained.final(one.level, one.round))
+        held = Calibration.fit(*one.held_out).factor
+        seen = Calibration.fit(*trained.seen(mixture)).factor
+        assert seen[0] != pytest.approx(held[0], rel=1e-3)
+        expected = held if name == "linear" else held**0.7 * seen**0.3
+        band = selection._calibrated(trained, [one], mixture).factor
+        np.testing.assert_allclose(band, 1.05 * expected, rtol=1e-12)
 
 
 def test_the_linear_level_is_the_linear_model_itself():

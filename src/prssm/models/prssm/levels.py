@@ -32,6 +32,8 @@ class Level(ABC):
     gp_weight: ClassVar[float] = 1.0  # of the GP's KL
     held: ClassVar[bool] = False  # near its start, by a prior around it
     memory_weight: ClassVar[float] = 0.0  # 1: the noise is correlated in time
+    # Whether models of the folds err as the final one will: few numbers lose little by fewer data.
+    errs_alike: ClassVar[bool] = False
 
     @abstractmethod
     def start(self, starts: Starts, restart: int, rng: np.random.Generator) -> StateSpaceModel:
@@ -51,6 +53,7 @@ class Linear(Level):
 
     name = "linear"
     trained = False
+    errs_alike = True
 
     def start(self, starts: Starts, restart: int, rng: np.random.Generator) -> StateSpaceModel:
         return starts.linear_model(restart, rng, with_gp=False)

@@ -11,7 +11,7 @@ import numpy as np
 from prssm.linear.held_out import as_good
 from prssm.models.prssm.calibration import Calibration
 from prssm.models.prssm.mixture import Mixture
-from prssm.models.prssm.trained import Candidate, HeldOut, Kept, Trained, mixed
+from prssm.models.prssm.trained import Candidate, Kept, Trained, mixed
 
 # Levels whose held-out errors are this close to the smallest, relative to it, are mixed.
 NEAR = 0.05
@@ -98,7 +98,7 @@ def _kept(
     return Choice(
         level=name,
         held_out={name: found.scores() for name, found in scored if np.isfinite(found.rmse)},
-        calibration=_calibrated(trained, result, mixture),
+        calibration=_calibrated(trained, [entered[index] for index in chosen], mixture),
         mixture=mixture,
         members=np.concatenate([part.members for part in ordered]),
         steady=all(len(members[index]) for index in chosen),
@@ -106,11 +106,18 @@ def _kept(
     )
 
 
-def _calibrated(trained: Trained, held_out: HeldOut, mixture: Mixture) -> Calibration:
-    """From errors of the folds' models where they were not trained, and the final model's there."""
+def _calibrated(trained: Trained, candidates: Sequence[Candidate], mixture: Mixture) -> Calibration:
+    """From errors of the folds' models where they were not trained, and the final model's there.
+
+    The latter count only where the final model errs less than those of the folds.
+    """
+    held_out = mixed([one.held_out for one in candidates])
     if not held_out.errors:
         return Calibration.none(mixture.models.log_output_std.shape[1])
-    return Calibration.fit(*held_out).toward(Calibration.fit(*trained.seen(mixture)))
+    found = Calibration.fit(*held_out)
+    if all(one.level.errs_alike for one in candidates):
+        return found.toward(found)
+    return found.toward(Calibration.fit(*trained.seen(mixture)))
 
 
 def _with_equal_weights(levels: Sequence[Kept]) -> list[Kept]:
