@@ -55,7 +55,8 @@ def choose(trained: Trained) -> Choice:
 
     A level that is worse alone stays out even where the mixture with it errs less: there all models
     of the folds err much, and a mixture of poor models hides that the final ones, which have seen
-    all data, are better. A level whose final models have all run away is no candidate, unless those
+    all data, are better. Where the linear level errs least, it is kept alone: others would be there
+    by chance. A level whose final models have all run away is no candidate, unless those
     of all levels have. Without held-out data: the second of several levels, which stays near its
     linear start. A choice that errs more than the linear model in free runs over the whole training
     records is not taken: then the linear model is.
@@ -68,8 +69,10 @@ def choose(trained: Trained) -> Choice:
         for one, found in zip(entered, members, strict=True)
     ]
     chosen = as_good(errors, NEAR) or [min(1, len(entered) - 1)]
-    choice = _kept(trained, entered, members, chosen=chosen)
     linear = [index for index, one in enumerate(entered) if not one.level.trained]
+    if any(errors[index] == min(errors) < np.inf for index in linear):
+        chosen = linear
+    choice = _kept(trained, entered, members, chosen=chosen)
     if not linear or linear == chosen or not trained.records:
         return choice
     plain = _kept(trained, entered, members, chosen=linear)
