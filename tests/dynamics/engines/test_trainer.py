@@ -258,3 +258,15 @@ def test_results_do_not_depend_on_the_number_of_threads(threads, monkeypatch):
             trainer.advance(problem, moving, draws, schedule=(5, 0.1, 0.1, 1, 1e9), first=0)
             results.append(moving.theta)
         np.testing.assert_array_equal(*results)
+
+
+def test_numbers_too_small_for_full_precision_stay_numbers_elsewhere(monkeypatch):
+    """Compiled code takes them as zero, in the thread of its caller too, but only meanwhile."""
+    monkeypatch.setenv("PRSSM_THREADS", "1")
+    smallest = np.full(64, np.finfo(np.float32).tiny, dtype=np.float32)
+    with double_precision():
+        config, windows, models, anchor, own = case("default")
+        _, problem, moving = problem_of(config, windows, models, anchor, own)
+        draws = draws_of(config, jax.random.key(0), 1, len(windows.starts))
+        trainer.advance(problem, moving, draws, schedule=(5, 0.1, 0.1, 1, 1e9), first=0)
+    assert (smallest * np.float32(0.5) > 0.0).all()
