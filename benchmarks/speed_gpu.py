@@ -43,16 +43,24 @@ def value_and_gradient(
 ) -> tuple[Callable, tuple]:
     """The function and its arguments.
 
-    Many restarts differ in their parameters and share data and noise, as in training.
+    Many restarts differ in their parameters and share data and noise, as in training. Parameters
+    and data are plain arrays: what Python takes to walk through a model's tree, once for each call,
+    is no part of an iteration, and training makes many iterations in one call.
     """
     models = [make(work, seed)[0] for seed in range(restarts)]
-    data = make(work)[1]
     plan = objective(work, engine, draws)
-    function = jax.value_and_grad(lambda model, data, key: -plan(model, data, key))
-    if restarts == 1:
-        return function, (models[0], data, jax.random.key(0))
-    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *models)
-    return jax.vmap(function, in_axes=(0, None, None)), (stacked, data, jax.random.key(0))
+    model = models[0] if restarts == 1 else jax.tree.map(lambda *one: jnp.stack(one), *models)
+    leaves, form = jax.tree.flatten(model)
+    known, form_of_data = jax.tree.flatten(make(work)[1])
+
+    def loss(leaves: list, known: list, key: Any) -> Any:
+        data = jax.tree.unflatten(form_of_data, known)
+        return -plan(jax.tree.unflatten(form, leaves), data, key)
+
+    function = jax.value_and_grad(loss)
+    if restarts > 1:
+        function = jax.vmap(function, in_axes=(0, None, None))
+    return function, (leaves, known, jax.random.key(0))
 
 
 def compiled() -> dict[tuple[str, str], Callable[[], Any]]:
