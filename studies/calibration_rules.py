@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from prssm.models.prssm.calibration import Calibration
+from prssm.models.prssm.band.calibration import Calibration
+from prssm.models.prssm.band.witnesses import WITH_WITNESSES, jackknife
 from prssm.prediction.correlation import lag_one
 from prssm.prediction.gaussian import half_width, log_density
 from prssm.prediction.seen import Seen, range_of
@@ -98,9 +99,33 @@ def wider_outside(kept: Kept, factor: np.ndarray) -> np.ndarray:
         input_range=range_of([kept["train_u"]]),
         output_range=range_of([kept["train_y"]]),
     )
+    return factor * outside(kept, known)
+
+
+def outside(kept: Kept, known: Seen) -> np.ndarray:
+    """Times (T, 1) that the band is wider where the run is outside of what was seen."""
     away = known.distance(kept["test_state"], kept["test_u"], kept["test_mean"])
     away = np.maximum(away, known.beyond_inputs(kept["test_u"]))
-    return factor * widening(away)[:, None]
+    return widening(away)[:, None]
+
+
+def witnessed(kept: Kept, weight: float) -> np.ndarray:
+    """The wider of two reasons: the folds' models disagree, or the run is outside of what was seen.
+
+    Run by run: what was kept of several is joined.
+    """
+    if "fold_mean" not in kept:
+        return wider_outside(kept, adopted(kept))
+    ends = np.cumsum(kept["test_rows"])[:-1]
+    doubt = np.concatenate([jackknife(run) for run in np.split(kept["fold_mean"], ends, axis=1)])
+    less = WITH_WITNESSES * adopted(kept)
+    off = weight * doubt / (less * kept["test_std"])
+    return np.maximum(wider_outside(kept, less), less * np.sqrt(1.0 + off**2))
+
+
+def adopted(kept: Kept) -> np.ndarray:
+    """The factor that ships."""
+    return held_out(kept).toward(seen(kept)).factor
 
 
 RULES: dict[str, Rule] = {
@@ -117,7 +142,11 @@ RULES: dict[str, Rule] = {
     "the rule before: typical, a fifth toward, 15 %, wider outside": lambda kept: wider_outside(
         kept, 1.15 * typical(kept) ** 0.8 * seen(kept).factor ** 0.2
     ),
-    "both (adopted)": lambda kept: wider_outside(kept, held_out(kept).toward(seen(kept)).factor),
+    "both": lambda kept: wider_outside(kept, adopted(kept)),
+    "the jackknife of the folds' models, weight 1": lambda kept: witnessed(kept, 1.0),
+    "weight 0.7": lambda kept: witnessed(kept, 0.7),
+    "weight 0.5 (adopted)": lambda kept: witnessed(kept, 0.5),
+    "weight 0.3": lambda kept: witnessed(kept, 0.3),
 }
 
 

@@ -15,7 +15,7 @@ from prssm.linear.first_state import InitialState
 from prssm.linear.system import LinearSystem
 from prssm.models.estimator import TrainingFacts
 from prssm.models.linear_ssm import LinearSSM
-from prssm.models.prssm.calibration import Calibration
+from prssm.models.prssm.band.calibration import Calibration
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import LinearEmission
 from prssm.models.prssm.estimator import PRSSM

@@ -17,6 +17,8 @@ class Simulated:
     samples: np.ndarray | None = None
     state_mean: np.ndarray | None = None
     state_std: np.ndarray | None = None
+    # Times (T, Dy) that the band is wider already, where the data say little; none: nowhere.
+    wider: np.ndarray | None = None
 
     def at_all_rows(self, stride: int, rows: int) -> Self:
         """At each of so many rows, from a run at a rate that is slower by `stride`.
@@ -33,6 +35,14 @@ class Simulated:
             self, mean=mean, std=std, samples=samples, state_mean=state_mean, state_std=state_std
         )
         return run.with_std(std)  # noises of two steps average out between them
+
+    def widened(self, factor: np.ndarray) -> Self:
+        """The run with so many times its band, (T, Dy), where that is not as wide already."""
+        more = factor if self.wider is None else np.maximum(1.0, factor / self.wider)
+        samples = self.samples
+        if samples is not None:
+            samples = self.mean + more * (samples - self.mean)
+        return replace(self, std=more * self.std, samples=samples)
 
     def with_std(self, std: np.ndarray) -> Self:
         """The run with another deviation, which its samples keep."""

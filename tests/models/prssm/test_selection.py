@@ -12,7 +12,7 @@ import prssm
 from prssm.foundation.errors import TrainingError
 from prssm.linear.held_out import as_good, first_good
 from prssm.models.prssm import estimator, selection, trained
-from prssm.models.prssm.calibration import Calibration
+from prssm.models.prssm.band.calibration import Calibration
 from prssm.models.prssm.config import DEFAULT
 from prssm.models.prssm.fitting import fit as fitting
 from prssm.models.prssm.fitting.groups import Group, groups_of

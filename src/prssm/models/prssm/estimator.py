@@ -3,10 +3,10 @@
 Its mathematics is in transition, rollout, recognition and elbo.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, cast
 
-import jax
 import numpy as np
 
 from prssm.data.record import Record
@@ -17,11 +17,12 @@ from prssm.inference.noise_search import NoiseFactors
 from prssm.inference.state_space import StateSpace
 from prssm.models.estimator import Estimator
 from prssm.models.functions.jax_model import JaxModel
-from prssm.models.prssm.calibration import Calibration
+from prssm.models.prssm.band.calibration import Calibration
+from prssm.models.prssm.band.witnesses import WITH_WITNESSES, Witnesses
 from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, ResolvedConfig
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.filtering.choice import filter_members
-from prssm.models.prssm.filtering.members import FilterMembers, checked
+from prssm.models.prssm.filtering.members import FilterMembers
 from prssm.models.prssm.filtering.noises import trained_noises
 from prssm.models.prssm.filtering.short_start import Firsts, short_start
 from prssm.models.prssm.filtering.space import space_of
@@ -38,6 +39,7 @@ from prssm.models.prssm.selection import Choice, choose
 from prssm.models.prssm.starts.start import Starts, blank_model
 from prssm.models.prssm.stepping.mixture_stepper import MixtureStepper
 from prssm.models.prssm.stepping.stepper import Stepper
+from prssm.models.prssm.stored_members import arrays_of, models_from
 from prssm.models.prssm.trained import Trained
 from prssm.models.simulated import Simulated
 from prssm.models.stored_arrays import check
@@ -84,6 +86,7 @@ class PRSSM(Estimator):
     config: PRSSMConfig
     config_: ResolvedConfig  # with what the data decided filled in
     training_: TrainingLog
+    witnesses_: Witnesses | None = None  # models of the folds: they widen bands
     filter_: FilterMembers  # members and noises of the filters; free runs keep the trained ones
     _first: Contender | None  # the winner of the race, while the contest goes on
     _last: Contender  # what was kept last, until its noises are known
@@ -203,6 +206,7 @@ class PRSSM(Estimator):
         self.held_out_ = choice.held_out
         self.calibration_ = choice.calibration
         self.mixture_ = choice.mixture
+        self.witnesses_ = choice.witnesses
         models = choice.mixture.models
         self.filter_ = FilterMembers.equal(models, trained_noises(models))
         self.steady_ = choice.steady
@@ -242,9 +246,11 @@ class PRSSM(Estimator):
     def _simulate_briefly(
         self, u: np.ndarray, y: np.ndarray, samples: int | None, seed: int
     ) -> Simulated:
-        space = space_of(self.mixture_.models, self._window, NoiseFactors())
-        first = short_start(space, u, y, self.stride_)
-        return self._free_run(u, y[:: self.stride_], samples, seed=seed, first=first)
+        def starts(mixture: Mixture) -> Firsts | None:
+            space = space_of(mixture.models, self._window, NoiseFactors())
+            return short_start(space, u, y, self.stride_)
+
+        return self._free_run(u, y[:: self.stride_], samples, seed=seed, starts=starts)
 
     def _free_run(
         self,
@@ -253,26 +259,26 @@ class PRSSM(Estimator):
         samples: int | None,
         *,
         seed: int,
-        first: Firsts | None = None,
+        starts: Callable[[Mixture], Firsts | None] = lambda mixture: None,
     ) -> Simulated:
+        """`starts` says where the members of a mixture start; none: as they recognise."""
         count = self.config.simulation_samples if samples is None else samples
         if count < 2:
             raise OptionError(f"samples: expected at least 2 trajectories, got {count}")
         # drawn trajectories of a long run are kept only for who asks for them
         few = len(u) * y_start.shape[1] * count <= KEPT_VALUES
         keep = samples is not None or few
+        first = starts(self.mixture_)
         run = self.mixture_.run(u, y_start, count, seed, keep=keep, first=first)
-        drawn = run.samples
-        if drawn is not None:
-            drawn = self.calibration_.samples(drawn, run.mean)
-        return replace(run, std=self.calibration_.std(run.std), samples=drawn)
+        if self.witnesses_ is None:
+            return run.widened(self.calibration_.factor)
+        run = run.widened(WITH_WITNESSES * self.calibration_.factor)
+        first = starts(self.witnesses_.mixture)
+        wider = self.witnesses_.widening(run.std, u, y_start, seed=seed, first=first)
+        return replace(run.widened(wider), wider=wider)
 
     def _widened(self, run: Simulated, distance: np.ndarray) -> Simulated:
-        factor = widening(distance)[:, None]
-        drawn = run.samples
-        if drawn is not None:
-            drawn = run.mean + factor * (drawn - run.mean)
-        return replace(run, std=factor * run.std, samples=drawn)
+        return run.widened(widening(distance)[:, None])
 
     def _path(self, run: Simulated) -> np.ndarray:
         assert run.state_mean is not None
@@ -356,13 +362,14 @@ class PRSSM(Estimator):
         )
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        leaves = jax.tree_util.tree_leaves_with_path(self.mixture_.models)
         values, curves = self.training_.to_parts()
-        arrays = {f"models{jax.tree_util.keystr(path)}": np.asarray(leaf) for path, leaf in leaves}
+        arrays = arrays_of("models", self.mixture_.models)
         arrays |= {f"training.{name}": array for name, array in curves.items()}
         arrays["calibration"] = self.calibration_.factor
         filtered, more = self.filter_.to_parts()
         arrays |= more
+        if self.witnesses_ is not None:
+            arrays |= arrays_of("witnesses", self.witnesses_.mixture.models)
         resolved = {name: getattr(self.config_, name) for name in RESOLVED}
         return {
             "training": values,
@@ -373,6 +380,7 @@ class PRSSM(Estimator):
             "worse_than_linear": self.worse_than_linear_,
             "always_shown": self.always_shown_,
             "filter": filtered,
+            "witnesses": None if self.witnesses_ is None else self.witnesses_.folds,
         }, arrays
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -380,13 +388,9 @@ class PRSSM(Estimator):
         _check_sizes(self.config_, arrays, len(self.input_names_))
         like = blank_model(self.config_, len(self.input_names_), len(self.output_names_))
         members = len(arrays["models.log_output_std"])
-        leaves = [
-            checked(arrays, f"models{jax.tree_util.keystr(path)}", (members, *leaf.shape))
-            for path, leaf in jax.tree_util.tree_leaves_with_path(like)
-        ]
-        self.mixture_ = Mixture(
-            jax.tree.unflatten(jax.tree.structure(like), leaves), self._window, self.config_.draws
-        )
+        models = models_from(arrays, "models", like, members=members)
+        self.mixture_ = Mixture(models, self._window, self.config_.draws)
+        self.witnesses_ = Witnesses.from_parts(values.get("witnesses"), arrays, self.mixture_)
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
         check(arrays, {"calibration": ("y",)}, y=len(self.output_names_))

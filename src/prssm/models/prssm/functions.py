@@ -11,7 +11,7 @@ from prssm.gp.linalg import one_by_one
 from prssm.models.functions.jax_model import Draws, JaxModel, Parameters, Scaling
 from prssm.models.functions.parts import Member, Parts
 from prssm.models.prssm import free_run
-from prssm.models.prssm.calibration import Calibration
+from prssm.models.prssm.band.calibration import Calibration
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import Emission
 from prssm.models.prssm.mixture import Mixture

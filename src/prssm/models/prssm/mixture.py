@@ -79,9 +79,10 @@ class Mixture(eqx.Module):
             return rough
         return polished(self.models, u[:rows], y_start[:rows], rough=rough)
 
-    def only(self, index: int) -> "Mixture":
-        """One member alone."""
-        models = jax.tree.map(lambda leaf: np.asarray(leaf)[index : index + 1], self.models)
+    def only(self, members: int | np.ndarray) -> "Mixture":
+        """One member alone, or some of them."""
+        kept = np.atleast_1d(members)
+        models = jax.tree.map(lambda leaf: np.asarray(leaf)[kept], self.models)
         return Mixture(models, self.window, self.draws, self.engine)
 
     def _samples(self, outputs: np.ndarray, count: int, share: int, seed: int) -> np.ndarray:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from prssm.linear.held_out import as_good
-from prssm.models.prssm.calibration import Calibration
+from prssm.models.prssm.band.calibration import Calibration
+from prssm.models.prssm.band.witnesses import Witnesses
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.trained import Candidate, Kept, Trained, mixed
 
@@ -32,6 +33,7 @@ class Choice(NamedTuple):
     members: np.ndarray  # indices of the restarts
     steady: bool  # whether they stay with the longest training record
     candidates: list[Candidate]  # the chosen levels
+    witnesses: Witnesses | None  # models of the folds, where there are several
     # the level that held-out errors preferred, which errs more than the linear model in long runs
     worse_than_linear: str = ""
 
@@ -96,7 +98,7 @@ def _kept(
         Kept(one.round, found if len(found) else trained.final(one.level, one.round))
         for one, found in ((entered[index], members[index]) for index in chosen)
     ]
-    ordered = _with_equal_weights(kept)
+    ordered = _with_equal_weights(kept, max(len(part.members) for part in kept))
     mixture = trained.mixture_of(ordered)
     return Choice(
         level=name,
@@ -106,7 +108,19 @@ def _kept(
         members=np.concatenate([part.members for part in ordered]),
         steady=all(len(members[index]) for index in chosen),
         candidates=[entered[index] for index in chosen],
+        witnesses=_witnesses(trained, [entered[index] for index in chosen]),
     )
+
+
+def _witnesses(trained: Trained, candidates: Sequence[Candidate]) -> Witnesses | None:
+    """What each fold would mix of the same levels."""
+    each = [trained.of_folds(one.level, one.round) for one in candidates]
+    folds = [list(parts) for parts in zip(*each, strict=True)]
+    if len(folds) < 2:
+        return None
+    most = max(len(part.members) for parts in folds for part in parts)
+    kept = [part for parts in folds for part in _with_equal_weights(parts, most)]
+    return Witnesses(trained.mixture_of(kept), len(folds))
 
 
 def _calibrated(trained: Trained, candidates: Sequence[Candidate], mixture: Mixture) -> Calibration:
@@ -123,10 +137,9 @@ def _calibrated(trained: Trained, candidates: Sequence[Candidate], mixture: Mixt
     return found.toward(Calibration.fit(*trained.seen(mixture)))
 
 
-def _with_equal_weights(levels: Sequence[Kept]) -> list[Kept]:
+def _with_equal_weights(levels: Sequence[Kept], most: int) -> list[Kept]:
     """Members of all levels, the most complex one's best first.
 
-    A level with fewer members repeats them.
+    A level with fewer than `most` members repeats them.
     """
-    most = max(len(part.members) for part in levels)
     return [Kept(part.round, np.resize(part.members, most)) for part in reversed(levels)]

@@ -167,6 +167,11 @@ class Trained:
         """Members of this level that were trained on all data."""
         return self.members(self._of(level)[0], number)
 
+    def of_folds(self, level: Level, number: int) -> list[Kept]:
+        """Members of this level for each fold, which were not shown its part of the data."""
+        folds = [group for group in self._of(level) if group.fold is not None]
+        return [Kept(number, self.members(group, number)) for group in folds]
+
     def _of(self, level: Level) -> list[Group]:
         return [group for group in self.groups if group.level is level]
 

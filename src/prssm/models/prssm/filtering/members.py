@@ -11,6 +11,7 @@ from prssm.inference.noise_search import NoiseFactors
 from prssm.inference.state_space import Array
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.filtering.space import PRSSMSpace, space_of
+from prssm.models.prssm.stored_members import arrays_of, checked, models_from
 
 
 class Beside(NamedTuple):
@@ -77,8 +78,7 @@ class FilterMembers:
         beside = self.beside
         if beside is None:
             return values, {}
-        leaves = jax.tree_util.tree_leaves_with_path(beside.models)
-        arrays = {f"beside{jax.tree_util.keystr(path)}": np.asarray(leaf) for path, leaf in leaves}
+        arrays = arrays_of("beside", beside.models)
         arrays["beside_shape"] = np.asarray(beside.shape)
         noises = [one.to_dict() for one in beside.noises]
         return values | {"beside": {"name": beside.name, "noises": noises}}, arrays
@@ -100,18 +100,7 @@ class FilterMembers:
 def _beside(values: dict[str, Any], arrays: dict[str, np.ndarray], like: StateSpaceModel) -> Beside:
     each = tuple(NoiseFactors.from_dict(one) for one in values["noises"])
     members = len(each)
-    leaves = []
-    for path, leaf in jax.tree_util.tree_leaves_with_path(like):
-        name = f"beside{jax.tree_util.keystr(path)}"
-        leaves.append(checked(arrays, name, (members, *np.shape(leaf))))
-    models = jax.tree.unflatten(jax.tree.structure(like), leaves)
+    models = models_from(arrays, "beside", like, members=members)
     states = len(like.transition.log_process_std)
     shape = checked(arrays, "beside_shape", (members, states, states))
     return Beside(str(values["name"]), models, each, shape)
-
-
-def checked(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:
-    """An array of a model file, which must have this shape."""
-    if arrays[name].shape != shape:
-        raise TypeError(f"{name} has shape {arrays[name].shape}, the options ask for {shape}")
-    return arrays[name]

@@ -56,13 +56,6 @@ class Calibration:
         """
         return type(self)(_NEW * self.factor ** (1.0 - _SEEN) * seen.factor**_SEEN)
 
-    def std(self, std: np.ndarray) -> np.ndarray:
-        return self.factor * std
-
-    def samples(self, samples: np.ndarray, mean: np.ndarray) -> np.ndarray:
-        """Trajectories (S, T, Dy) with the calibrated spread around their mean."""
-        return mean + self.factor * (samples - mean)
-
 
 def _of_stretches(ratios: list[np.ndarray]) -> float:
     """The factor of one output from |error| / deviation in each stretch; 1 if nothing was measured.

@@ -1,0 +1,1 @@
+"""The band of a free run: calibrated on held-out errors, wider where models of folds disagree."""
