@@ -11,7 +11,7 @@ import pytest
 from prssm.data.record import Record
 from prssm.dynamics.networks import equations
 from prssm.dynamics.networks.search import Search
-from prssm.foundation.errors import TrainingInterrupted
+from prssm.foundation.errors import TrainingError, TrainingInterrupted
 from prssm.linear.system import LinearSystem
 from prssm.models.prssm.fitting import networks
 from prssm.models.prssm.fitting.network_jobs import Job, Result, packed, unpacked
@@ -363,3 +363,51 @@ def test_other_processes_train_nothing_and_have_the_networks_of_the_first(whole,
     assert follower.path == whole[0].path
     assert all_numbers(follower) == all_numbers(whole[0])
     assert next(answers, None) is None
+
+
+def with_spare_state(states: int = 2) -> LinearSystem:
+    """A linear model with states that the system does not have."""
+    A = np.diag([0.7, *np.linspace(0.2, 0.3, states - 1)])
+    B = np.full((states, 1), 0.6)
+    C = np.concatenate([[1.0], np.full(states - 1, 0.05)])[None]
+    return LinearSystem(A, B, C, D=np.zeros((1, 1)), offset=np.zeros(1))
+
+
+def test_networks_with_fewer_states_than_the_linear_model_are_tried():
+    one = race(folds=2)
+    one.parts = {key: part._replace(linear=with_spare_state()) for key, part in one.parts.items()}
+    one.run(Session(Silent()), "few")
+    tried = {job.path[0].states for job in one._done}
+    assert tried == {1, 2}
+    # the system has one state: of networks that err alike the smaller one is taken
+    assert one.path[0].states == 1
+    assert one.network(EVERYTHING, 0).system.shape.states == one.path[-1].states
+
+
+@pytest.mark.parametrize(("states", "rows", "tried"), [(None, 10, [1, 2, 3]), (4, 10, [4])])
+def test_states_that_are_tried_first(states, rows, tried):
+    part = networks.Part([saturating(rows)], with_spare_state(3), ())
+    one = NetworkRace(
+        {EVERYTHING: part}, judges=[], window=WINDOW, seed=0, target=1.0, states=states
+    )
+    assert one._first_states() == tried
+
+
+def test_long_data_start_from_the_states_of_the_linear_model(monkeypatch):
+    monkeypatch.setattr(networks, "_FEW_ROWS", 9)
+    part = networks.Part([saturating(10)], with_spare_state(3), ())
+    one = NetworkRace({EVERYTHING: part}, judges=[], window=WINDOW, seed=0, target=1.0)
+    assert one._first_states() == [3]
+
+
+def test_where_the_data_determine_no_smaller_model_a_network_starts_without_one(monkeypatch):
+    def fails(*_, **__):
+        raise TrainingError("no system")
+
+    monkeypatch.setattr(networks, "identify", fails)
+    records = [saturating(60)]
+    linear = networks._smaller(with_spare_state(3), records, 2)
+    start = begun(linear, records, Size(2, 3), seed=[0])
+    assert linear.order == 1
+    assert start.system.shape.states == 2
+    assert np.isfinite(Search(records, start.system, start.firsts, weight=1.0).best.squares)

@@ -5,7 +5,7 @@
     mean, std = functions.simulate(functions.system, state, u)
 
 Inputs and outputs are in physical units, states are the model's own. With the same samples and seed
-`simulate` gives what the model's `simulate` gives, up to rounding.
+`simulate` gives what the model's `simulate` gives, up to rounding and without its witnesses.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,9 @@
 """How large a network the data support, and networks of that size: `NetworkRace`.
 
-A small one is trained first, on what some folds show. Then more states and more neurons are tried
-in turn, from what was learnt, as long as errors on held-out stretches fall. Networks of the size
-that did best are trained on all data and on what every fold shows.
+A small one is trained first, on what some folds show, with as many states as the linear model has
+and with fewer. Then more states and more neurons are tried in turn, from what was learnt, as long
+as errors on held-out stretches fall. Networks of the size that did best are trained on all data and
+on what every fold shows.
 
 All training is a table of jobs whose results say which jobs are next. So the table is all that a
 checkpoint holds. Jobs that a budget of time cut short go on in a run that is resumed. Of several
@@ -13,7 +14,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from threading import Event
 from typing import NamedTuple
@@ -25,6 +26,9 @@ from prssm.dynamics.engines.choice import worker_threads
 from prssm.dynamics.networks.equations import free_run
 from prssm.dynamics.networks.search import Paused
 from prssm.dynamics.networks.system import NetworkSystem, Shape
+from prssm.foundation.errors import TrainingError
+from prssm.linear.held_out import first_good
+from prssm.linear.output_error import identify
 from prssm.linear.system import LinearSystem
 from prssm.models.prssm.fitting.held_out import Fold
 from prssm.models.prssm.fitting.network_jobs import Job, Path, Result, packed, taken_up, unpacked
@@ -49,6 +53,7 @@ EVERYTHING = -1  # the number of the fold that hides nothing
 _FIRST_NEURONS = 4
 _MOST_NEURONS = 32
 _MORE_STATES = 2
+_FEWER = 2  # states than the linear model has, that are tried
 _MOST_STEPS = 6  # of growth
 _ROWS_EACH = 4  # measured values for each parameter, at least
 # Share of the held-out error that a larger size must save.
@@ -63,6 +68,7 @@ _MANY_ROWS = 120_000
 _PIECE = 2000
 # Steps of training on these.
 _FIRST_STEPS = 80
+_LINEAR_STARTS = 2  # of a linear model with fewer states
 _STARTS = 3  # of which the most promising one is trained
 _TRIAL_STEPS = 20  # that tell which it is
 _STEPS = 50  # from a smaller network
@@ -243,10 +249,11 @@ class NetworkRace:
 
     def _rounds(self) -> Iterator[list[Job]]:
         """Round after round of jobs; what comes after a round is known when its jobs are done."""
-        order = self.parts[EVERYTHING].linear.order
-        path: Path = (Size(self.states or order, _FIRST_NEURONS),)
+        first: list[Path] = [(Size(states, _FIRST_NEURONS),) for states in self._first_states()]
+        self._last = self._last_rounds(first[-1])
+        yield [job for path in first for job in self._judging(path)]
+        path = first[first_good([self.error(path, False) for path in first])]
         self._last = self._last_rounds(path)
-        yield self._judging(path)
         if not self.error(path, False) < _HOPELESS * self.target:
             self.path = None
             return
@@ -271,6 +278,18 @@ class NetworkRace:
             return
         self.path = path
         yield from self._last
+
+    def _first_states(self) -> list[int]:
+        """States of the smallest networks, ascending.
+
+        What neurons do in one state a linear model may need several for: of data that are not long
+        some fewer are tried too.
+        """
+        everything = self.parts[EVERYTHING]
+        most = self.states or everything.linear.order
+        if self.states is not None or sum(map(len, everything.records)) > _FEW_ROWS:
+            return [most]
+        return list(range(max(1, most - _FEWER), most + 1))
 
     def _last_rounds(self, path: Path) -> list[list[Job]]:
         """Networks of a size on all data and on what every fold shows."""
@@ -333,9 +352,13 @@ class NetworkRace:
         self, job: Job, records: Sequence[Record], go_on: Callable[[], bool]
     ) -> TrainedNetwork:
         """Where the smallest network starts."""
+        states = job.path[0].states
+        linear = self.parts[job.fold].linear
+        if states < linear.order:
+            linear = _smaller(linear, records, states)
         starts = [
             begun(
-                self.parts[job.fold].linear,
+                linear,
                 records,
                 job.path[-1],
                 seed=[self.seed, job.seed, number],
@@ -374,6 +397,15 @@ class NetworkRace:
             found.append(errors[int(_BEGINNING * len(part)) :])
         self._looking = max(self._looking, time.monotonic() - begun)
         return found
+
+
+def _smaller(linear: LinearSystem, records: Sequence[Record], states: int) -> LinearSystem:
+    """A linear model with fewer states; one that is never moved where the data determine none."""
+    try:
+        return identify(records, states, starts=_LINEAR_STARTS, random_starts=0)
+    except TrainingError:
+        still = np.zeros((1, 1))
+        return replace(linear, A=still, B=0.0 * linear.B[:1], C=0.0 * linear.C[:, :1])
 
 
 def _shape(linear: LinearSystem, size: Size) -> Shape:
