@@ -341,7 +341,7 @@ class PRSSM(Estimator):
             (
                 "Band",
                 f"{factors} times the model's own, whose two deviations held {inside:.0%} of the "
-                "held-out values",
+                f"held-out values{self._witnesses_said()}",
             ),
         ]
         if self.always_shown_:
@@ -351,6 +351,11 @@ class PRSSM(Estimator):
         if self.worse_than_linear_:
             found.append(("Linear", _WORSE_THAN_LINEAR.format(level=self.worse_than_linear_)))
         return found if self.steady_ else [*found, ("Warning", _RUNS_AWAY)]
+
+    def _witnesses_said(self) -> str:
+        if self.witnesses_ is None:
+            return ""
+        return f"; wider where the models of {self.witnesses_.folds} folds disagree"
 
     def _size(self) -> str:
         config = self.config_
