@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from prssm.data.record import Record
 from prssm.data.splits import Stretch, can_be_cut, ends, folds, split, tail, without
+from prssm.data.windows import usual_length
 
 LENGTHS = st.lists(st.integers(2, 90), min_size=1, max_size=12)
 
@@ -38,8 +39,10 @@ def check_nothing_shared_or_lost(data, stretches):
 def test_folds_show_and_hold_out_each_row_of_a_record_that_is_long_enough(lengths, count, least):
     data = records(lengths)
     plans = folds(data, count, least)
-    whole = len(lengths) >= 2 * count
-    long_enough = [r for r in data if whole or len(r) >= count * least]
+    usual = usual_length(data)
+    whole = sum(rows >= usual for rows in lengths) >= 2 * count
+    limit = min(usual // 2, least) if whole else count * least
+    long_enough = [r for r in data if len(r) >= limit]
     assert len(plans) == (count if long_enough else 0)
     held = Counter(row for plan in plans for row in rows_of(split(data, plan).held_out))
     assert held == Counter(rows_of(long_enough))
@@ -53,9 +56,10 @@ def test_folds_show_and_hold_out_each_row_of_a_record_that_is_long_enough(length
 def test_fewer_folds_hold_every_row_out_once_of_records_that_can_be_cut(lengths, count, least):
     data = records(lengths)
     plans = folds(data, count, least, fewer=True)
-    whole = len(lengths) >= 2 * count
-    usable = [r for r in data if whole or len(r) >= 2 * least]
-    possible = count if whole else min(count, *(len(r) // least for r in usable), count)
+    usual = usual_length(data)
+    whole = sum(rows >= usual for rows in lengths) >= 2 * count
+    possible = count if whole else min(count, max(2, usual // least))
+    usable = [r for r in data if len(r) >= (min(usual // 2, least) if whole else possible * least)]
     assert len(plans) == (possible if usable else 0)
     held = [row for plan in plans for row in rows_of(split(data, plan).held_out)]
     assert sorted(held) == rows_of(usable)

@@ -42,11 +42,42 @@ def test_whole_records_are_padded_with_missing_outputs(lengths):
     assert np.isfinite(cut.y_filled).all()
 
 
-def test_a_record_shorter_than_the_horizon_is_named():
+def test_records_that_are_all_shorter_than_the_horizon_are_named():
     with pytest.raises(
-        DataError, match=r"r1: 6 rows are too short .* horizon=7; choose horizon at most 6"
+        DataError, match=r"r0: 5 rows are too short .* horizon=7; choose horizon at most 6"
     ):
-        windows.sliding(numbered([9, 6]), 7)
+        windows.sliding(numbered([5, 6]), 7)
+
+
+@given(st.lists(st.integers(2, 12), max_size=4), st.integers(0, 4))
+def test_a_shorter_record_is_one_window_that_is_filled_up(lengths, place):
+    lengths.insert(min(place, len(lengths)), 9)
+    cut = windows.sliding(numbered(lengths), 8)
+    recorded = np.concatenate([record.y for record in numbered(lengths)])
+    np.testing.assert_array_equal(cut.y[: cut.steps], recorded)  # as they are, end to end
+    shown = cut.y[cut.starts[:, None] + np.arange(8), 0]
+    assert set(shown[np.isfinite(shown)]) == set(recorded[:, 0])  # every row is in a window
+    assert (np.diff(shown, axis=1)[np.isfinite(shown[:, 1:])] == 1).all()
+    missing = np.isnan(shown).sum(axis=1)
+    assert sorted(missing[missing > 0]) == sorted(8 - n for n in lengths if n < 8)
+    assert np.isfinite(cut.y_filled).all()
+    assert cut.steps == sum(lengths)
+
+
+@pytest.mark.parametrize("cut", [windows.whole, lambda records: windows.sliding(records, 8)])
+def test_what_is_true_of_recorded_rows_is_true_of_their_copies(cut):
+    records = numbered([9, 3, 12])
+    found = cut(records)
+    recorded = np.concatenate([record.y[:, 0] for record in records])
+    shown = found.rows(recorded < 1000)  # the first record alone
+    np.testing.assert_array_equal(shown, found.y[:, 0] < 1000)  # never where filled up: NaN
+
+
+@pytest.mark.parametrize(
+    ("lengths", "usual"), [([500], 500), ([500, 9], 500), ([40, 40, 40], 40), ([9, 30, 61], 30)]
+)
+def test_stubs_do_not_say_how_long_records_are(lengths, usual):
+    assert windows.usual_length(numbered(lengths)) == usual
 
 
 def test_gaps_are_bridged_only_in_the_filled_copy():

@@ -144,7 +144,7 @@ class Streams:
         stream = Stream.open(path)
         stream.scaler()
         stream.sample(50, 0)
-        stream.shortest()
+        stream.usual()
         stream.window_count(5)
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from prssm.data.record import Record
+from prssm.data.windows import usual_length
 from prssm.foundation.errors import DataError, OptionError
 
 LEAST_ROWS = 16  # of a stretch that is worth predicting
@@ -47,19 +48,19 @@ def folds(
 
     Of many records (two or more for each fold) whole ones go to the folds in turn. Of few, each is
     cut into `count` equal stretches, one for each fold. A record that is too short for stretches of
-    `least_rows` is never held out; with `fewer` there are fewer folds instead, so that every row of
-    a record that has two such stretches is held out once. Empty where nothing can be held out, and
-    for fewer than two folds.
+    `least_rows` is never held out; with `fewer` there are fewer folds instead, so that the records
+    that hold most of the rows have such stretches. Stubs, which hold few of all rows, decide
+    nothing. Empty where nothing can be held out, and for fewer than two folds.
     """
     if count < 2:
         return []
-    if len(records) >= 2 * count:
-        return [[_whole(records, i) for i in range(f, len(records), count)] for f in range(count)]
+    usual = usual_length(records)
+    if sum(len(record) >= usual for record in records) >= 2 * count:
+        least = min(usual // 2, least_rows)
+        held_out = [i for i, record in enumerate(records) if len(record) >= least]
+        return [[_whole(records, i) for i in held_out[f::count]] for f in range(count)]
     if fewer:
-        lengths = [len(record) for record in records if len(record) >= 2 * least_rows]
-        if not lengths:
-            return []
-        count = min(count, min(lengths) // least_rows)
+        count = min(count, max(2, usual // least_rows))
     edges = {
         i: np.linspace(0, len(record), count + 1).astype(int).tolist()
         for i, record in enumerate(records)

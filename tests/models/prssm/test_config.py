@@ -35,8 +35,13 @@ def test_there_are_two_states_for_each_output_and_six_at_least(outputs, dims):
 def test_the_shortest_record_bounds_the_horizon_and_that_the_recognition_window(
     shortest, horizon, window
 ):
-    config = DEFAULT.resolved(records(500, shortest))
+    config = DEFAULT.resolved(records(shortest, shortest, shortest + 7))
     assert (config.horizon, config.recognition_window) == (horizon, window)
+
+
+def test_a_stub_does_not_bound_the_horizon():
+    config = DEFAULT.resolved(records(500, 9))
+    assert (config.horizon, config.recognition_window) == (100, 16)
 
 
 def test_what_the_user_said_stays():

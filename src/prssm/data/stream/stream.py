@@ -19,6 +19,7 @@ from prssm.data.domain import Domain
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.stream.index import check_index
+from prssm.data.windows import usual
 from prssm.foundation.errors import DataError
 
 ROWS = "rows.f32"
@@ -132,36 +133,40 @@ class Stream:
         for experiment in np.random.default_rng(seed).permutation(len(self.lengths)):
             take = min(int(self.lengths[experiment]), rows)
             if take < shortest:
-                break
+                continue
             begin = int(self._offsets[experiment])
             chosen.append(self.read(begin, begin + take, self.names[experiment]))
             rows -= take
         return chosen
 
-    def shortest(self, at_most: int = 1000) -> Record:
-        """The shortest experiment, or its first rows."""
-        experiment = int(np.argmin(self.lengths))
+    def usual(self, at_most: int = 200) -> Record:
+        """The shortest experiment that is no stub, or its first rows."""
+        experiment = int(np.flatnonzero(self.lengths == usual(self.lengths))[0])
         begin = int(self._offsets[experiment])
         return self.read(
             begin, begin + min(int(self.lengths[experiment]), at_most), self.names[experiment]
         )
 
     def window_count(self, horizon: int) -> int:
-        """How many windows of that length there are."""
-        short = np.flatnonzero(self.lengths < horizon)
-        if len(short):
+        """How many windows of that length there are; shorter experiments have none."""
+        count = int(self._windows(horizon).sum())
+        if not count:
             raise DataError(
-                f"{self.names[short[0]]}: {self.lengths[short[0]]} rows are too short for "
-                "sub-trajectories of "
-                f"horizon={horizon}; choose horizon at most {self.lengths.min()}"
+                f"{self.names[0]}: {self.lengths[0]} rows are too short for sub-trajectories of "
+                f"horizon={horizon}; choose horizon at most {self.lengths.max()}"
             )
-        return int(np.sum(self.lengths - horizon + 1))
+        return count
+
+    def _windows(self, horizon: int) -> np.ndarray:
+        """How many of them each experiment has."""
+        return np.maximum(self.lengths - horizon + 1, 0)
 
     def window_rows(self, windows: np.ndarray, horizon: int) -> np.ndarray:
         """First rows of windows, given by their numbers.
 
-        They are counted through all experiments as `windows.sliding` does.
+        They are counted through all experiments as `windows.sliding` counts those of long ones.
         """
-        ends = np.cumsum(self.lengths - horizon + 1)
+        ends = np.cumsum(self._windows(horizon))
         experiment = np.searchsorted(ends, windows, side="right")
-        return windows + experiment * (horizon - 1)
+        before = ends[experiment] - self._windows(horizon)[experiment]
+        return self._offsets[experiment] + windows - before

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from prssm.data.record import Record
+from prssm.data.windows import usual_length
 from prssm.dynamics.transition import MEANS
 from prssm.foundation.options import Options, option
 from prssm.gp.kernels import KERNELS
@@ -37,8 +38,8 @@ class PRSSMConfig(Options):
     batch: int = option(10, "sub-trajectories in a mini-batch", minimum=1)
     horizon: int | None = option(
         100,
-        "T_sub, length of a sub-trajectory; none: 100, or half of the shortest record if that "
-        "is less",
+        "T_sub, length of a sub-trajectory; none: 100, or half of the shortest record if that is "
+        "less, where stubs do not count",
         minimum=2,
     )
     stride: int | None = option(
@@ -209,10 +210,9 @@ class PRSSMConfig(Options):
         is_long = (rows or sum(map(len, records))) >= _LONG
         # What grows begins small; a stream or a single level does not grow.
         large = is_long and not (self.grow and self.complexity == AUTO)
-        shortest = min(map(len, records))
         found = {
             "latent_dim": max(_LATENT_DIM, 2 * records[0].output_dim),
-            "horizon": max(2, min(_HORIZON, shortest // 2)),
+            "horizon": max(2, min(_HORIZON, usual_length(records) // 2)),
             "inducing": 20 if large else 10,
             "iterations": 4000 if large else 2000,
             "folds": 3 if is_long else 6,

@@ -160,9 +160,9 @@ class PRSSM(Estimator):
         """
         check_options(self.config)
         config = self.config_ = self.config.replace(folds=0).resolved(
-            [stream.shortest()], stream.steps
+            [stream.usual()], stream.steps
         )
-        self._check_structure([stream.shortest()])
+        self._check_structure([stream.usual()])
         source = StreamWindows(stream, scaler, config.batch, horizon=config.horizon)
         starts = Starts(config, source.sample(config.seed))
         fitting = prepared(starts, source.like(), levels=levels_of(config.complexity), folds=[])

@@ -13,6 +13,7 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.data.resample import at_all_rows, thinned, thinned_inputs
 from prssm.data.splits import Stretch
+from prssm.data.windows import usual_length
 from prssm.linear.system import LinearSystem
 from prssm.models.prssm.config import PRSSMConfig
 from prssm.models.prssm.fitting.fit import Fitting
@@ -301,8 +302,7 @@ def _with_linear(now: Contender) -> list[Level]:
 def slower_stride(now: Contender) -> int:
     """Steps of the present rate that one of a slower rate would take; 1 where nothing is slow."""
     steps = now.steps
-    shortest = min(map(len, now.fitting.records))
-    most = min(steps // _LEAST_KEPT, shortest // 100)
+    most = min(steps // _LEAST_KEPT, usual_length(now.fitting.records) // 100)
     if steps < _MANY or most < 2:
         return 1
     slowest = slow_mode(now.starts.linear[0].system, now.starts.records)

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from prssm.data.record import Record
-from prssm.data.windows import Windows, sliding
+from prssm.data.windows import Windows, sliding, usual_length
 from prssm.foundation import storage
 from prssm.models.prssm.compiled import Rows, why_not
 from prssm.models.prssm.config import ResolvedConfig
@@ -42,7 +42,7 @@ from prssm.training.session import Session
 _MARGIN = 0.2
 # Steps from which on a second round has longer sub-trajectories.
 _SOME = 1000
-_TIMES = 4  # the shortest record has at least so many times a sub-trajectory's rows
+_TIMES = 4  # records usually have at least so many times a sub-trajectory's rows
 
 
 class Fitting:
@@ -149,8 +149,9 @@ class Fitting:
     def _later_cut(self) -> Windows:
         """The windows of the second round: longer ones where there are data enough."""
         horizon = 2 * self.cut.horizon
-        enough = min(map(len, self.records), default=0) >= _TIMES * horizon
-        if not self.config.grow or self.cut.steps < _SOME or not enough:
+        if not self.config.grow or self.cut.steps < _SOME or not self.records:
+            return self.cut
+        if usual_length(self.records) < _TIMES * horizon:
             return self.cut
         longer = sliding(self.records, horizon)
         return longer if all(self._shown(longer).values()) else self.cut

@@ -12,7 +12,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from prssm.data.record import Record
-from prssm.data.windows import sliding
+from prssm.data.windows import sliding, usual_length
 from prssm.gp.kernels import SquaredExponential
 from prssm.gp.more_points import least_known, longer_factor
 from prssm.gp.sparse import WhitenedInducing
@@ -67,13 +67,13 @@ def stages(config: ResolvedConfig, records: Sequence[Record], restarts: int) -> 
     None where there is too little of either.
     """
     steps = sum(map(len, records))
-    shortest = min(map(len, records))
+    usual = usual_length(records)
     found: list[Stage] = []
     if not config.grow or steps < LEAST_STEPS:
         return found
     left = _WORK + _WORK_A_STEP * steps
     for points, longest in _STAGES:
-        horizon = max(config.horizon, min(longest, int(_MOST_OF_A_RECORD * shortest)))
+        horizon = max(config.horizon, min(longest, int(_MOST_OF_A_RECORD * usual)))
         inducing = max(points, config.inducing)
         cost = restarts * seconds(config.latent_dim, inducing, horizon)
         wanted = np.clip(_EPOCHS * steps / (config.batch * horizon), *_ITERATIONS)

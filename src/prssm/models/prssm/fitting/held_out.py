@@ -73,11 +73,11 @@ def _shown(
     A window's first samples must be shown, since the first state is recognised from them.
     """
     offsets = np.cumsum([0, *(len(record) for record in records)])
-    rows = np.ones(len(cut.y), dtype=bool)
+    recorded = np.ones(offsets[-1], dtype=bool)
     for stretch in held_out:
-        rows[offsets[stretch.record] + stretch.begin : offsets[stretch.record] + stretch.end] = (
-            False
-        )
+        begin = offsets[stretch.record]
+        recorded[begin + stretch.begin : begin + stretch.end] = False
+    rows = cut.rows(recorded)
     seen = np.cumsum(np.append(0, rows))
     in_window = seen[cut.starts + cut.horizon] - seen[cut.starts]
     in_first = seen[cut.starts + window] - seen[cut.starts]
@@ -85,4 +85,4 @@ def _shown(
     if not len(usable):
         return None
     starts = usable[np.arange(len(cut.starts)) * len(usable) // len(cut.starts)]
-    return Shown(rows, starts, np.asarray(float(rows.sum())))
+    return Shown(rows, starts, np.asarray(float(recorded.sum())))

@@ -74,6 +74,7 @@ class StreamWindows:
             starts=starts,
             horizon=self.horizon,
             steps=self.stream.steps,
+            source=np.arange(len(y)),
         )
 
     def of_chunk(self, key: Any, first: int) -> TrainingData:
