@@ -42,8 +42,9 @@ MISSING = frozenset(
 _SWITCHES = {"true": 1.0, "false": 0.0, "on": 1.0, "off": 0.0}
 _INFINITE = {"1.#inf": np.inf, "-1.#inf": -np.inf}
 _GROUP = re.compile("(?<=\\d)[ \u00a0\u202f\u2009'\u2019](?=\\d{3}(?!\\d))")
-_BY_COMMA = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")  # 1,234.5
-_BY_POINT = re.compile(r"[-+]?\d{1,3}(\.\d{3})+(,\d*)?")  # 1.234,5
+# a group of thousands never begins with 0: 0,978 and 0.978 are decimals
+_BY_COMMA = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?")  # 1,234.5
+_BY_POINT = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?")  # 1.234,5
 _COMMA_NUMBER = re.compile(r"[-+]?\d*,\d*([eE][-+]?\d+)?")
 _EITHER = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1,234 and 1.234
 
