@@ -359,10 +359,11 @@ class PRSSM(Estimator):
 
     def _size(self) -> str:
         config = self.config_
+        states = f"{config.latent_dim} state{'s' * (config.latent_dim != 1)}"
         if self.level_ == NETWORK.name:
-            return f"{config.latent_dim} states, {config.neurons} neurons, trained on whole records"
+            return f"{states}, {config.neurons} neurons, trained on whole records"
         return (
-            f"{config.latent_dim} states, {config.inducing} inducing points, "
+            f"{states}, {config.inducing} inducing points, "
             f"sub-trajectories of {config.horizon} steps"
         )
 
