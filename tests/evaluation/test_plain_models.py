@@ -24,4 +24,5 @@ def test_only_the_model_itself_warns_of_rows_outside():
         comparison = compare(model, [train], [beyond])
     assert [row.label for row in comparison.baselines] == ["constant"]
     own = comparison.runs[0].predictions[0].cautions
-    assert own and [str(one.message) for one in said] == list(own)
+    assert own
+    assert [str(one.message) for one in said] == list(own)
