@@ -74,6 +74,6 @@ def test_a_test_part_that_left_the_training_data_is_not_called_overfitting() -> 
     left = replace(left, cautions=(about_seen(left),))
     runs = [Run("test data", [left], {"rmse": 3.0}), Run("training data", [], {"rmse": 1.0})]
     found = [note.text for note in notes_about(runs, (), None, held_out=True)]
-    assert any("Log: 100 of 100 rows are outside" in text for text in found)
+    assert any("log: 100 of 100 rows are outside" in text for text in found)
     assert any("3.0 times" in text and "leave what the model has seen" in text for text in found)
     assert not any("learnt the recording" in text for text in found)

@@ -10,6 +10,7 @@ from prssm.data.record import TIME_TOLERANCE, Record
 from prssm.foundation.errors import DataError
 
 MARGIN = 0.1  # how far beyond the training range a value may be, as a part of that range
+MANY = 0.1  # of the measured rows, from which a record is of another kind than training
 OTHER_RATE = 0.1  # sampling times that differ by more than this fraction are a mistake
 
 
@@ -52,6 +53,22 @@ class Domain:
             start = record.y[:warmup]
             found += _far_start(start, self.output_range, record)
         return found + self._other_units(record)
+
+    def about_measured(self, measured: np.ndarray, names: Sequence[str], label: str) -> list[str]:
+        """What keeps measured outputs (T, Dy) from judging the model, one line for each output.
+
+        A free run reads none of them after its start, so this is for scores alone.
+        """
+        if self.output_range is None:
+            return []
+        beyond = _beyond(measured, self.output_range)  # what is missing is nowhere
+        counted = np.where(beyond.mean(axis=0) > MANY, beyond, False)
+        return [
+            f"{label}: measured {names[column]!r} reaches {worst:.4g}, but training saw {low:.4g} "
+            f"to {high:.4g} ({beyond[:, column].sum()} of {len(measured)} rows are outside): "
+            "scores say little there"
+            for column, worst, low, high in _outliers(measured, self.output_range, counted)
+        ]
 
     def _other_units(self, record: Record) -> list[str]:
         return [

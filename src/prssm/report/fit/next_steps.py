@@ -24,10 +24,17 @@ _LATE_ROWS = 100  # of a run, below which growth of its error means little
 
 def next_steps(found: Findings) -> list[str]:
     """All that the findings ask for; if that is nothing, where to go with the model."""
+    if found.runs[0].beyond:
+        return [_BEYOND]
     texts = [rule(found) for rule in _RULES]
     return [text for text in texts if text] or [_GO_ON]
 
 
+_BEYOND = (
+    "Record training data that reach as far as these: many of the measured outputs are beyond what "
+    "training saw. Or score the model on data of the kind that it was trained on. Nothing else on "
+    "this page says much before that."
+)
 _GO_ON = (
     "Nothing here speaks against the model. Try it on one more recording (prssm report MODEL "
     "OTHER.csv), then use it: prssm simulate, prssm export, or model.observer() on a running "
