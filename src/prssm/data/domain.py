@@ -44,15 +44,18 @@ class Domain:
             return np.zeros(len(record), dtype=bool)
         return np.any(_beyond(record.u, self.input_range), axis=1)
 
-    def cautions(self, record: Record, warmup: int) -> list[str]:
-        """What a run over this record must be distrusted for, one line each."""
+    def cautions(self, record: Record, warmup: int, names: Sequence[str] = ()) -> list[str]:
+        """What a run over this record must be distrusted for, one line each.
+
+        `names` are those that its columns had in training, inputs first, where they differ.
+        """
         found = []
         if self.input_range is not None:
             found += _far(record.u, self.input_range, record, names=record.input_names)
         if self.output_range is not None and record.output_dim:
             start = record.y[:warmup]
             found += _far_start(start, self.output_range, record)
-        return found + self._other_units(record)
+        return found + self._other_units(record, names)
 
     def about_measured(self, measured: np.ndarray, names: Sequence[str], label: str) -> list[str]:
         """What keeps measured outputs (T, Dy) from judging the model, one line for each output.
@@ -70,12 +73,14 @@ class Domain:
             for column, worst, low, high in _outliers(measured, self.output_range, counted)
         ]
 
-    def _other_units(self, record: Record) -> list[str]:
+    def _other_units(self, record: Record, names: Sequence[str]) -> list[str]:
+        columns = (*record.input_names, *record.output_names)
         return [
-            f"{record.name}: column {name!r} is in {unit}, in training it was in "
-            f"{self.units[name]}: convert it, or the run is wrong"
-            for name, unit in record.units.items()
-            if name in self.units and self.units[name] != unit
+            f"{record.name}: column {name!r} is in {record.units[name]}, in training it was in "
+            f"{self.units[trained]}: convert it, or the run is wrong"
+            for name, trained in zip(columns, names or columns, strict=False)
+            if name in record.units
+            and self.units.get(trained, record.units[name]) != record.units[name]
         ]
 
     def to_dict(self) -> dict[str, Any]:

@@ -131,7 +131,7 @@ def cautions_about(model: "FreeRunning", record: Record) -> list[str]:
     """
     found = [
         *check_rate(record, model.dt_),
-        *model.domain_.cautions(record, model.warmup),
+        *model.domain_.cautions(record, model.warmup, (*model.input_names_, *model.output_names_)),
         *model.preprocessing_.cautions(record),
     ]
     if record.output_dim and len(record) < model.warmup:
@@ -157,6 +157,18 @@ def _check_columns(model: "FreeRunning", record: Record) -> None:
             f"{expected_y}: "
             f"{', '.join(model.output_names_)}"
         )
+    _check_order(model, record)
+
+
+def _check_order(model: "FreeRunning", record: Record) -> None:
+    """Columns are taken by their place, so the same names in another order are a mistake."""
+    both = [(record.input_names, model.input_names_), (record.output_names, model.output_names_)]
+    for names, expected in both:
+        if tuple(names) != tuple(expected) and sorted(names) == sorted(expected):
+            raise DataError(
+                f"{record.name}: columns {', '.join(names)}; expected them in the order of "
+                f"training: {', '.join(expected)}"
+            )
 
 
 def _with_inputs_alone(data: Any) -> Any:
