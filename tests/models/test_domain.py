@@ -79,9 +79,7 @@ def test_columns_in_another_order_are_refused() -> None:
     u = np.random.default_rng(0).normal(size=(40, 2))
     trained = prssm.Constant().fit(prssm.Record(u, u[:, :1], input_names=("hot", "cold")))
     swapped = prssm.Record(u, u[:, :1], input_names=("cold", "hot"))
-    with pytest.raises(
-        prssm.DataError, match=r"cold, hot; expected .* training: hot, cold"
-    ):
+    with pytest.raises(prssm.DataError, match=r"cold, hot; expected .* training: hot, cold"):
         trained.simulate(swapped)
 
 

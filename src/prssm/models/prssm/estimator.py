@@ -44,7 +44,7 @@ from prssm.models.prssm.trained import Trained
 from prssm.models.simulated import Simulated
 from prssm.models.stored_arrays import check
 from prssm.prediction.widening import widening
-from prssm.training.checkpoint import fingerprint
+from prssm.training.checkpoint import Checkpoint, fingerprint
 from prssm.training.log import TrainingLog
 from prssm.training.pace import Pace
 from prssm.training.session import Session
@@ -145,6 +145,8 @@ class PRSSM(Estimator):
         finally:
             session.progress.stop()
         key = fingerprint(config, vars(cut).values())
+        if session.resume:  # before a first model of other data replaces the one in a file
+            Checkpoint(session.checkpoint, key).refuse_others()
         self._tell(fitting.trained, session)
         contested = bool(config.grow and config.complexity == AUTO and self._window and folds)
         networks = contested and self.config.neurons is None
@@ -317,6 +319,10 @@ class PRSSM(Estimator):
             dt=self.dt_,
             seen=self.seen_,
         )
+
+    @property
+    def held_out_error(self) -> float | None:
+        return self.held_out_[self.level_]["typical"] if self.held_out_ else None
 
     def findings(self) -> list[tuple[str, str]]:
         if not self.held_out_:
