@@ -23,7 +23,7 @@ from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, Res
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.filtering.choice import filter_members
 from prssm.models.prssm.filtering.members import FilterMembers
-from prssm.models.prssm.filtering.noises import trained_noises
+from prssm.models.prssm.filtering.noises import trained_noises, untold_noises
 from prssm.models.prssm.filtering.short_start import Firsts, short_start
 from prssm.models.prssm.filtering.space import space_of
 from prssm.models.prssm.fitting.contest import Contender, Contest
@@ -210,7 +210,7 @@ class PRSSM(Estimator):
         self.mixture_ = choice.mixture
         self.witnesses_ = choice.witnesses
         models = choice.mixture.models
-        self.filter_ = FilterMembers.equal(models, trained_noises(models))
+        self.filter_ = FilterMembers.equal(models, untold_noises(models))
         self.steady_ = choice.steady
         self.worse_than_linear_ = choice.worse_than_linear
         self.training_ = TrainingLog.nothing()
