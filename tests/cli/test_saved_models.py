@@ -58,6 +58,7 @@ def test_a_report_about_a_saved_model(capsys) -> None:
     assert main(["report", "a.prssm", "test.csv", "--out", "r.html"]) == 0
     page = Path("r.html").read_text()
     assert "a on test.csv" in page
+    assert "Test.csv" not in page
     assert "No data was kept back" not in page
     assert 'id="inputs"' in page
     assert "Each output alone" in page

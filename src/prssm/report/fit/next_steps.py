@@ -131,15 +131,23 @@ def _disturbed(found: Findings) -> str:
     checked = found.residuals
     if isinstance(checked, str) or checked.white or not checked.independent:
         return ""
+    if _largest(checked) < 0.0:
+        return (
+            f"Errors one step ahead alternate (correlation {_largest(checked):.2f}): the filter "
+            "follows the noise of the sensors. Free runs do not use it. If you predict from "
+            "measurements, fit again without --budget, which leaves more time to its choice."
+        )
     return (
-        f"Errors one step ahead follow each other ({_largest(checked)}) without following the "
-        "inputs: something that was not recorded drives the system. Record it as an input if you "
-        "can; else predict from measurements (prssm predict), which know it."
+        f"Errors one step ahead follow each other (correlation {_largest(checked):.2f}) without "
+        "following the inputs: something that was not recorded drives the system. Record it as an "
+        "input if you can; else predict from measurements (prssm predict), which know it."
     )
 
 
-def _largest(checked: Residuals) -> str:
-    return f"correlation {np.abs(checked.autocorrelation).max():.2f}"
+def _largest(checked: Residuals) -> float:
+    """The autocorrelation that is farthest from zero, with its sign."""
+    each = checked.autocorrelation.ravel()
+    return float(each[np.abs(each).argmax()])
 
 
 def _constant_error(found: Findings) -> str:

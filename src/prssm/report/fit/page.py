@@ -99,6 +99,13 @@ def _explored(found: Findings, static: bool) -> Embedded | None:
     return parts
 
 
+def _counted(label: str, data: str) -> str:
+    """What the number of rows is said of; the name of a file stays as it is."""
+    if label == data:
+        return "Rows"
+    return label.capitalize() if label.endswith(" data") else label
+
+
 def _facts(model: Estimator, runs: Sequence[Run], data: str) -> list[tuple[str, str]]:
     rows = [("Data", data)] if data else []
     for run in runs:
@@ -106,7 +113,7 @@ def _facts(model: Estimator, runs: Sequence[Run], data: str) -> list[tuple[str, 
         steps = sum(len(p) for p in run.predictions)
         rows.append(
             (
-                run.label.capitalize(),
+                _counted(run.label, data),
                 f"{steps} rows" + (f" in {count} experiments" if count > 1 else ""),
             )
         )
