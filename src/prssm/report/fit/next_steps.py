@@ -212,7 +212,7 @@ def _sampled_too_fast(found: Findings) -> str:
 
 def _diverged(found: Findings) -> str:
     log = found.model.training_
-    if log is None or not log.diverged:
+    if log is None or not log.worth_a_word:
         return ""
     return (
         f"{log.diverged} of {len(log.outcomes)} restarts diverged: try half the --learning-rate, "

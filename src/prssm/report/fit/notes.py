@@ -154,13 +154,12 @@ def _about_gap(runs: Sequence[Run]) -> list[Note]:
 
 
 def _about_training(log: TrainingLog | None) -> list[Note]:
-    if log is None or not log.diverged:
+    if log is None or not log.worth_a_word:
         return []
     return [
         Note(
             "warning",
             f"{log.diverged} of {len(log.outcomes)} restarts diverged and were dropped; a smaller "
-            "learning "
-            "rate may help.",
+            "learning rate may help.",
         )
     ]
