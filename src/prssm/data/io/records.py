@@ -164,7 +164,7 @@ def _warn_of_unread_time(where: str, free: list[str]) -> None:
     if unread is not None:
         warn(
             f"{where}: column {unread!r} is not read, so that gaps and another sampling time go "
-            f"unnoticed; name it with --time (in Python time={unread!r}), or give dt"
+            f"unnoticed; name it with --time, or give --dt (in Python time={unread!r} or dt)"
         )
 
 
