@@ -54,7 +54,7 @@ def number(cell: str, decimal: str = ".") -> float | None:
 
     NaN where it says missing, None where it is no number.
     """
-    text = cell.strip()
+    text = _with_plain_minus(cell)
     word = text.lower()
     if word in MISSING:
         return float("nan")
@@ -72,6 +72,11 @@ def number(cell: str, decimal: str = ".") -> float | None:
             return None
         text = text.replace(",", "")
     return _float(text)
+
+
+def _with_plain_minus(cell: str) -> str:
+    """Word processors and some exports write a minus sign of their own."""
+    return cell.strip().replace("\N{MINUS SIGN}", "-")
 
 
 def _float(text: str) -> float | None:
@@ -104,13 +109,13 @@ def decimal_mark(cells: Iterable[str]) -> str | None:
 def first_doubtful(cells: Sequence[str]) -> int | None:
     """The first cell that is one number with a decimal comma and another with thousands: 1,234."""
     for row, cell in enumerate(cells):
-        if "," in cell and _EITHER.fullmatch(cell.strip()):
+        if "," in cell and _EITHER.fullmatch(_with_plain_minus(cell)):
             return row
     return None
 
 
 def _shown_mark(cell: str) -> str | None:
-    text = _GROUP.sub("", cell.strip())
+    text = _GROUP.sub("", _with_plain_minus(cell))
     comma = "," in text
     point = "." in text
     if not (comma or point) or _EITHER.fullmatch(text):
