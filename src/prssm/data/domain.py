@@ -40,18 +40,24 @@ class Domain:
 
     def outside(self, record: Record) -> np.ndarray:
         """Which rows (T,) have an input beyond its training range by more than a margin."""
+        return self.inputs_beyond(record.u)
+
+    def inputs_beyond(self, u: np.ndarray) -> np.ndarray:
+        """As `outside`, for inputs (T, Du) alone."""
         if self.input_range is None:
-            return np.zeros(len(record), dtype=bool)
-        return np.any(_beyond(record.u, self.input_range), axis=1)
+            return np.zeros(len(u), dtype=bool)
+        return np.any(_beyond(u, self.input_range), axis=1)
+
+    def about_inputs(self, u: np.ndarray, names: Sequence[str], label: str) -> list[str]:
+        """A line for each input (T, Du) that goes beyond its training range."""
+        return [] if self.input_range is None else _far(u, self.input_range, names, label=label)
 
     def cautions(self, record: Record, warmup: int, names: Sequence[str] = ()) -> list[str]:
         """What a run over this record must be distrusted for, one line each.
 
         `names` are those that its columns had in training, inputs first, where they differ.
         """
-        found = []
-        if self.input_range is not None:
-            found += _far(record.u, self.input_range, record, names=record.input_names)
+        found = self.about_inputs(record.u, record.input_names, record.name)
         if self.output_range is not None and record.output_dim:
             start = record.y[:warmup]
             found += _far_start(start, self.output_range, record)
@@ -131,13 +137,11 @@ def _beyond(values: np.ndarray, limits: np.ndarray) -> np.ndarray:
     return (values < limits[0] - margin) | (values > limits[1] + margin)
 
 
-def _far(
-    values: np.ndarray, limits: np.ndarray, record: Record, *, names: Sequence[str]
-) -> list[str]:
+def _far(values: np.ndarray, limits: np.ndarray, names: Sequence[str], *, label: str) -> list[str]:
     beyond = _beyond(values, limits)
     return [
-        f"{record.name}: input {names[column]!r} reaches {worst:.4g}, but training saw "
-        f"{low:.4g} to {high:.4g} ({beyond[:, column].sum()} of {len(record)} rows are "
+        f"{label}: input {names[column]!r} reaches {worst:.4g}, but training saw "
+        f"{low:.4g} to {high:.4g} ({beyond[:, column].sum()} of {len(values)} rows are "
         "outside): do not trust the run from there on"
         for column, worst, low, high in _outliers(values, limits, beyond)
     ]
