@@ -50,6 +50,7 @@ def test_models_are_compared_on_one_record(capsys) -> None:
         assert [each[y]["rmse"] for y in each] == pytest.approx(errors.tolist())
     page = Path("c.html").read_text()
     assert "b (constant)" in page
+    assert page.count(">a (constant)<") >= 1  # a row of the table beside the other's
     assert 'href="#error-against-horizon"' in page
 
 
