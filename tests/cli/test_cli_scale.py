@@ -63,6 +63,11 @@ def test_convert_then_fit_from_the_stream(
     said = capsys.readouterr().err
     assert "a stream is trained at one level: --complexity free, --folds 0" in said
     assert "far enough" in said
+    scored = ["--test", "log.csv", "--time", "t"]  # the time column of the file that is scored
+    assert main(["fit", "--stream", "logs.stream", *scored]) == 2
+    said = capsys.readouterr().err
+    assert "far enough" in said
+    assert "caution" not in said
 
 
 def test_a_stream_brings_its_own_columns(folder: Path, refused: Callable[..., str]) -> None:

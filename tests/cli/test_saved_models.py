@@ -50,6 +50,7 @@ def test_models_are_compared_on_one_record(capsys) -> None:
         assert [each[y]["rmse"] for y in each] == pytest.approx(errors.tolist())
     page = Path("c.html").read_text()
     assert "b (constant)" in page
+    assert page.count(">a (constant)<") >= 1  # a row of the table beside the other's
     assert 'href="#error-against-horizon"' in page
 
 
@@ -58,6 +59,7 @@ def test_a_report_about_a_saved_model(capsys) -> None:
     assert main(["report", "a.prssm", "test.csv", "--out", "r.html"]) == 0
     page = Path("r.html").read_text()
     assert "a on test.csv" in page
+    assert "Test.csv" not in page
     assert "No data was kept back" not in page
     assert 'id="inputs"' in page
     assert "Each output alone" in page
@@ -143,4 +145,27 @@ def test_leaving_the_training_range_is_no_over_fitting() -> None:
     assert "Input 'u' reaches" not in " ".join(cautions(far, None))
     spoilt = record(seed=1).changed(y=10.0 * record(seed=1).y)
     near = compare(prssm.Constant().fit(train), [train], [spoilt])
-    assert "learnt the recording more than the system" in " ".join(cautions(near, None))
+    told = " ".join(cautions(near, None))
+    assert "measured 'y2' reaches" in told
+    assert "but what was measured leaves what training saw" in told
+    assert "learnt the recording more than the system" not in told
+
+
+def test_an_error_inside_the_training_range_is_over_fitting() -> None:
+    rng = np.random.default_rng(3)
+    y = rng.uniform(0.0, 1.0, 60)
+    calm = prssm.Record(None, np.where(np.arange(60) % 12, 0.5, y), 1.0)
+    wild = prssm.Record(None, np.where(y > 0.5, calm.y.max(), calm.y.min()), 1.0)
+    far = compare(prssm.Constant().fit(calm), [calm], [wild])
+    assert far.runs[0].beyond == []
+    assert "learnt the recording more than the system" in " ".join(cautions(far, None))
+
+
+def test_measured_outputs_beyond_training_are_said_of_a_saved_model(folder, capsys) -> None:
+    write_record("far.csv", record(seed=1).changed(y=10.0 * record(seed=1).y))
+    assert main(["score", "a.prssm", "far.csv"]) == 0
+    assert "measured 'y2' reaches" in capsys.readouterr().err
+    assert main(["report", "a.prssm", "far.csv", "--out", "r.html", "--static"]) == 0
+    assert "Record training data that reach as far as these" in Path("r.html").read_text()
+    assert main(["score", "a.prssm", "test.csv"]) == 0
+    assert "measured" not in capsys.readouterr().err

@@ -30,6 +30,8 @@ def test_columns_time_ranges_and_a_picture(shown) -> None:
     assert "▁" in level
     assert level.index("▁") < level.index("█")
     assert "say which columns are inputs and outputs" in told
+    assert "advice: name the time column where you read the file: --time t" in told
+    assert "name the time column" not in shown(log().replace("t,valve", "time [s],valve"))
 
 
 def test_the_checks_of_a_fit_are_advice(shown) -> None:

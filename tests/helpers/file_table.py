@@ -134,6 +134,21 @@ NUMBERS = [
     good("decimal commas in quotes", 'u,y\n"1,5","2,5"\n"3,5","4,5"\n', u=[1.5, 3.5], y=[2.5, 4.5]),
     good("three decimals after a comma", "u;y\n1,234;2\n3,456;4\n", u=[1.234, 3.456], y=[2, 4]),
     good(
+        "a minus sign of its own",
+        "u;y\n\N{MINUS SIGN}1,5;2\n3,25;4\n\N{MINUS SIGN}0,044;6\n",
+        u=[-1.5, 3.25, -0.044],
+    ),
+    good(  # no group of thousands begins with 0
+        "three decimals after 0 and a comma",
+        "u;y\n0,978;2\n-0,044;4\n3,617;6\n",
+        u=[0.978, -0.044, 3.617],
+    ),
+    good(
+        "three decimals after 0 and a point, commas in words",
+        'u,y,note\n0.978,2,"a, b"\n-0.044,4,c\n3.617,6,d\n',
+        u=[0.978, -0.044, 3.617],
+    ),
+    good(
         "thousands by commas",
         'u,y\n"1,234.5",2\n"2,345",4\n"3,456.25",6\n',
         u=BIG,

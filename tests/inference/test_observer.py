@@ -1,5 +1,6 @@
 """The observer: the filter one sample at a time, which no bad sample can harm."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from small_spaces import NOISES, linear_space, measurements
 
 import prssm
+from prssm.data.domain import Domain
 from prssm.data.scaling import Scaler
 from prssm.foundation.errors import DataError, ModelFileError, OptionError
 from prssm.inference.filtering import filter_rows
@@ -87,6 +89,23 @@ def test_a_bad_update_leaves_the_observer_as_it_was(u, y, time, message):
     with pytest.raises(DataError, match=message):
         one.update(u, y, time=time)
     assert one._memory is before
+
+
+def test_a_forecast_beyond_the_training_inputs_is_marked_and_said_once():
+    domain = Domain(np.array([[-1.0, -1.0], [1.0, 1.0]]))
+    one = Observer(linear_space(), SCALER, NAMES, domain=domain)
+    future = np.zeros((4, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        near = one.forecast(future)
+    assert near.cautions == ()
+    future[2:, 1] = 7.0
+    with pytest.warns(prssm.PrssmWarning, match="forecast: input 'b' reaches 7, .*-1 to 1"):
+        far = one.forecast(future)
+    np.testing.assert_array_equal(far.inputs_outside, [False, False, True, True])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a controller asks often
+        assert len(one.forecast(future).cautions) == 1
 
 
 def test_bad_forecasts_are_refused():

@@ -173,6 +173,12 @@ def test_search_from_an_unstable_start_ends_stable_and_better() -> None:
     assert search.best.squared_error < 1.2 * search.best.data.count * 0.1**2
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_pole_at_zero_stays_where_its_partner_is_drawn_back() -> None:
+    drawn = Sections.of(np.diag([1.3, 0.0]), np.ones((1, 2))).within(MAX_RADIUS)
+    np.testing.assert_allclose(np.sort(np.linalg.eigvals(drawn.A)), [0.0, MAX_RADIUS], atol=1e-12)
+
+
 def test_a_real_pole_on_the_limit_does_not_keep_its_partner_from_moving() -> None:
     """An integrator and a lag, started with both poles on the limit."""
     A = np.diag([MAX_RADIUS, 0.6])

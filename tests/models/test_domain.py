@@ -68,6 +68,34 @@ def test_other_units_are_said(model) -> None:
         trained.simulate(system().changed(units={"u": "mV"}))
 
 
+def test_other_units_are_said_of_columns_under_another_name() -> None:
+    trained = prssm.Constant().fit(system().changed(units={"y": "m"}))
+    other = system().changed(output_names=("level",), units={"level": "mm"})
+    with pytest.warns(prssm.PrssmWarning, match="column 'level' is in mm, in training it was in m"):
+        trained.simulate(other)
+
+
+def test_columns_in_another_order_are_refused() -> None:
+    u = np.random.default_rng(0).normal(size=(40, 2))
+    trained = prssm.Constant().fit(prssm.Record(u, u[:, :1], input_names=("hot", "cold")))
+    swapped = prssm.Record(u, u[:, :1], input_names=("cold", "hot"))
+    with pytest.raises(prssm.DataError, match=r"cold, hot; expected .* training: hot, cold"):
+        trained.simulate(swapped)
+
+
+def test_an_output_in_another_unit_is_not_passed_over_in_silence(tmp_path: Path) -> None:
+    u = system().u[:, 0]
+    y = system().y[:, 0]
+    log = write_columns(tmp_path / "log.csv", {"valve": u, "level [m]": y})
+    other = write_columns(tmp_path / "next.csv", {"valve": u, "level [mm]": 1000.0 * y})
+    trained = prssm.Constant().fit(log, inputs=["valve"], outputs=["level [m]"])
+    words = r"column 'level \[mm\]' is not read, the model's output is 'level \[m\]'"
+    with pytest.warns(prssm.PrssmWarning, match=words):
+        trained.simulate(other)
+    with pytest.warns(prssm.PrssmWarning, match=words):
+        trained.simulate(polars.read_csv(other))
+
+
 def test_the_model_file_remembers(tmp_path: Path) -> None:
     stamps = [f"2024-05-31 12:00:{second:02d}" for second in range(60)]
     record = system(60)

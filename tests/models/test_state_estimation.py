@@ -9,7 +9,7 @@ from prssm.foundation.errors import DataError, NotFittedError, OptionError
 from prssm.inference.filtering import filter_rows
 from prssm.inference.noise_search import NoiseFactors, log_likelihoods, most_likely
 from prssm.inference.spaces.linear_space import Noises
-from prssm.models.prssm.filtering.noises import trained_noises
+from prssm.models.prssm.filtering.noises import trained_noises, untold_noises
 
 PROCESS_STD = 0.3
 OUTPUT_STD = 0.2
@@ -179,3 +179,7 @@ def test_trained_noises_are_coloured_where_training_found_a_memory():
 
     assert trained_noises(White()) == NoiseFactors()
     assert trained_noises(Coloured()) == NoiseFactors(sensor=0.0, coloured=1.0)
+    assert untold_noises(White()) == NoiseFactors()
+    unseen = untold_noises(Coloured())
+    assert unseen.sensor > 0.1  # no sensor is perfect
+    assert unseen.sensor**2 + unseen.coloured**2 == pytest.approx(1.0)

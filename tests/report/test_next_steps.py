@@ -133,6 +133,16 @@ def test_errors_that_follow_each_other_alone_are_a_disturbance(good, errors) -> 
     )
 
 
+def test_errors_that_alternate_are_no_disturbance(good, errors) -> None:
+    restless = errors[1:] - 0.6 * errors[:-1]
+    u = np.random.default_rng(3).normal(size=(ROWS - 1, 1))
+    told = Residuals.of([restless[:, None]], [u], output_names=("level",), input_names=("valve",))
+    assert told.independent
+    text = only(changed(good, residuals=told))
+    assert "alternate (correlation -0." in text
+    assert "not recorded" not in text
+
+
 def test_an_offset_and_a_growing_error_are_told_apart(good, errors) -> None:
     texts = next_steps(changed(good, run_with(2.0 + 0.3 * errors)))
     assert any("off by a constant: level was +" in text for text in texts)

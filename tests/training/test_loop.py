@@ -21,6 +21,31 @@ def advance(state: dict[str, Any]) -> dict[str, Any]:
     return {"iteration": state["iteration"] + 1, "x": state["x"] + 1.0}
 
 
+class Watcher(Silent):
+    """Notes under which names training was shown."""
+
+    def __init__(self) -> None:
+        self.labels: list[str] = []
+
+    def start(self, total: int, done: int, label: str) -> None:
+        self.labels.append(label)
+
+
+def test_a_phase_of_training_is_shown_under_its_name():
+    watcher = Watcher()
+    for session in (Session(watcher), Session(watcher, label="growing, stage 1")):
+        run_to_end(
+            BEGIN,
+            advance,
+            lambda state: int(state["iteration"]) == TOTAL,
+            figures=lambda state: {},
+            total=TOTAL,
+            session=session,
+            fingerprint="same",
+        )
+    assert watcher.labels == ["training", "growing, stage 1"]
+
+
 def run(path: Path, step: Any = advance, **how: Any) -> dict[str, Any]:
     return run_to_end(
         BEGIN,

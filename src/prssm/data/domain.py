@@ -10,6 +10,7 @@ from prssm.data.record import TIME_TOLERANCE, Record
 from prssm.foundation.errors import DataError
 
 MARGIN = 0.1  # how far beyond the training range a value may be, as a part of that range
+MANY = 0.1  # of the measured rows, from which a record is of another kind than training
 OTHER_RATE = 0.1  # sampling times that differ by more than this fraction are a mistake
 
 
@@ -39,26 +40,53 @@ class Domain:
 
     def outside(self, record: Record) -> np.ndarray:
         """Which rows (T,) have an input beyond its training range by more than a margin."""
-        if self.input_range is None:
-            return np.zeros(len(record), dtype=bool)
-        return np.any(_beyond(record.u, self.input_range), axis=1)
+        return self.inputs_beyond(record.u)
 
-    def cautions(self, record: Record, warmup: int) -> list[str]:
-        """What a run over this record must be distrusted for, one line each."""
-        found = []
-        if self.input_range is not None:
-            found += _far(record.u, self.input_range, record, names=record.input_names)
+    def inputs_beyond(self, u: np.ndarray) -> np.ndarray:
+        """As `outside`, for inputs (T, Du) alone."""
+        if self.input_range is None:
+            return np.zeros(len(u), dtype=bool)
+        return np.any(_beyond(u, self.input_range), axis=1)
+
+    def about_inputs(self, u: np.ndarray, names: Sequence[str], label: str) -> list[str]:
+        """A line for each input (T, Du) that goes beyond its training range."""
+        return [] if self.input_range is None else _far(u, self.input_range, names, label=label)
+
+    def cautions(self, record: Record, warmup: int, names: Sequence[str] = ()) -> list[str]:
+        """What a run over this record must be distrusted for, one line each.
+
+        `names` are those that its columns had in training, inputs first, where they differ.
+        """
+        found = self.about_inputs(record.u, record.input_names, record.name)
         if self.output_range is not None and record.output_dim:
             start = record.y[:warmup]
             found += _far_start(start, self.output_range, record)
-        return found + self._other_units(record)
+        return found + self._other_units(record, names)
 
-    def _other_units(self, record: Record) -> list[str]:
+    def about_measured(self, measured: np.ndarray, names: Sequence[str], label: str) -> list[str]:
+        """What keeps measured outputs (T, Dy) from judging the model, one line for each output.
+
+        A free run reads none of them after its start, so this is for scores alone.
+        """
+        if self.output_range is None:
+            return []
+        beyond = _beyond(measured, self.output_range)  # what is missing is nowhere
+        counted = np.where(beyond.mean(axis=0) > MANY, beyond, False)
         return [
-            f"{record.name}: column {name!r} is in {unit}, in training it was in "
-            f"{self.units[name]}: convert it, or the run is wrong"
-            for name, unit in record.units.items()
-            if name in self.units and self.units[name] != unit
+            f"{label}: measured {names[column]!r} reaches {worst:.4g}, but training saw {low:.4g} "
+            f"to {high:.4g} ({beyond[:, column].sum()} of {len(measured)} rows are outside): "
+            "scores say little there"
+            for column, worst, low, high in _outliers(measured, self.output_range, counted)
+        ]
+
+    def _other_units(self, record: Record, names: Sequence[str]) -> list[str]:
+        columns = (*record.input_names, *record.output_names)
+        return [
+            f"{record.name}: column {name!r} is in {record.units[name]}, in training it was in "
+            f"{self.units[trained]}: convert it, or the run is wrong"
+            for name, trained in zip(columns, names or columns, strict=False)
+            if name in record.units
+            and self.units.get(trained, record.units[name]) != record.units[name]
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -109,13 +137,11 @@ def _beyond(values: np.ndarray, limits: np.ndarray) -> np.ndarray:
     return (values < limits[0] - margin) | (values > limits[1] + margin)
 
 
-def _far(
-    values: np.ndarray, limits: np.ndarray, record: Record, *, names: Sequence[str]
-) -> list[str]:
+def _far(values: np.ndarray, limits: np.ndarray, names: Sequence[str], *, label: str) -> list[str]:
     beyond = _beyond(values, limits)
     return [
-        f"{record.name}: input {names[column]!r} reaches {worst:.4g}, but training saw "
-        f"{low:.4g} to {high:.4g} ({beyond[:, column].sum()} of {len(record)} rows are "
+        f"{label}: input {names[column]!r} reaches {worst:.4g}, but training saw "
+        f"{low:.4g} to {high:.4g} ({beyond[:, column].sum()} of {len(values)} rows are "
         "outside): do not trust the run from there on"
         for column, worst, low, high in _outliers(values, limits, beyond)
     ]

@@ -2,19 +2,19 @@
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from shlex import quote
 
 import numpy as np
 
 from prssm.data.advice.advise import notes_about
 from prssm.data.clock.grid import grid_of
+from prssm.data.clock.names import called_time, time_column
 from prssm.data.clock.stamps import Stamps
 from prssm.data.io.columns import NO_WORDS, FileColumns, FileWords, unit_of
 from prssm.data.io.files import AnyPath, open_columns
 from prssm.data.io.records import Choice, chosen_names, records_of
 from prssm.foundation.errors import DataError
 
-# names under which a time column goes, in lower case and without a unit
-TIME_NAMES = ("time", "t", "timestamp", "datetime", "date", "when", "zeit", "zeitstempel")
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
@@ -51,13 +51,15 @@ class Overview:
 def overview(path: AnyPath, choice: Choice, words: FileWords = NO_WORDS) -> Overview:
     """Look at a file; what cannot be read is a line of advice, not an error."""
     columns = open_columns(path, words)
-    time = choice.time or time_column(columns)
+    time = choice.time or time_column(columns.names)
     facts = [facts_of(columns, name, is_time=name == time) for name in dict.fromkeys(columns.names)]
     advice = _repeated_names(columns)
     dt = None
     if time is not None:
         dt, said = _time_facts(columns, time, choice)
         advice += said
+        if choice.time is None and choice.dt is None and called_time(columns.names) is None:
+            advice.append(f"name the time column where you read the file: --time {quote(time)}")
     elif choice.dt is None:
         advice.append("no time column found: name it with --time, or give --dt seconds")
     advice += _about_columns(columns, replace(choice, time=time))
@@ -78,15 +80,6 @@ def sparkline(values: np.ndarray, width: int = 48) -> str:
     level = (means - low) / reach if reach > 0.0 else np.where(np.isfinite(means), 0.0, np.nan)
     last = len(_BLOCKS) - 1
     return "".join(" " if np.isnan(x) else _BLOCKS[round(float(x) * last)] for x in level)
-
-
-def time_column(columns: FileColumns) -> str | None:
-    """The column that is called as time columns are."""
-    for name in columns.names:
-        bare = name.split("[")[0].split("(")[0].strip().lower()
-        if bare in TIME_NAMES or bare.startswith(("time_", "timestamp_")):
-            return name
-    return None
 
 
 def facts_of(columns: FileColumns, name: str, *, is_time: bool) -> ColumnFacts:

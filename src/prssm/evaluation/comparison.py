@@ -34,12 +34,16 @@ class ScoreRow:
 
 @dataclass(frozen=True)
 class Run:
-    """Free runs over the records of one part of the data, their pooled scores and each output's."""
+    """Free runs over the records of one part of the data, their pooled scores and each output's.
+
+    `beyond` says where what was measured leaves what training saw, so that scores say little.
+    """
 
     label: str
     predictions: list[Prediction]
     scores: dict[str, float]
     each: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    beyond: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,23 @@ def run_over(model: Estimator, label: str, records: list[Record]) -> Run:
     predictions = model.simulate(records)
     y_std = model.scaler_.y_std
     each = evaluate_each(predictions, y_std)
-    return Run(label, predictions, evaluate(predictions, y_std), each)
+    beyond = measured_beyond(model, predictions)
+    return Run(label, predictions, evaluate(predictions, y_std), each=each, beyond=beyond)
+
+
+def measured_beyond(model: Estimator, predictions: Sequence[Prediction]) -> list[str]:
+    """Where what was measured leaves the range of training, one line each.
+
+    A model that sees prepared data knows their range only, so nothing is said of it.
+    """
+    if model.preprocessing_.model_steps:
+        return []
+    return [
+        line
+        for run in predictions
+        if run.measured is not None
+        for line in model.domain_.about_measured(run.measured, run.output_names, run.name)
+    ]
 
 
 def _baseline(
@@ -101,7 +121,7 @@ def _baseline(
     """A plain model that cannot be fitted is a row that says why: it must not spoil the others."""
     try:
         model = method(name)().fit(train, preprocess=preprocess)
-        predictions = model.simulate(scored)
+        predictions = model.free_runs(scored)  # only the user's own model warns
         scores = evaluate(predictions, model.scaler_.y_std)
         return ScoreRow(name, scores, predictions=predictions)
     except PrssmError as error:

@@ -90,9 +90,16 @@ def warn(text: str) -> None:
     warnings.warn(text, PrssmWarning, stacklevel=level)
 
 
+_ENOUGH = 3  # letters of a word that a longer one begins with
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """' Did you mean 'x'?' for the closest known word, else the list of what is known."""
     known = list(known)
+    begun = str(word).lower()
+    alike = [name for name in known if str(name).lower().startswith(begun)]
+    if len(alike) == 1 and len(begun) >= _ENOUGH:
+        return f" Did you mean {alike[0]!r}?"
     close = difflib.get_close_matches(str(word), known, n=1, cutoff=0.6)
     if close:
         return f" Did you mean {close[0]!r}?"

@@ -20,11 +20,12 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from prssm.data.domain import Domain
 from prssm.data.record import TIME_TOLERANCE
 from prssm.data.resample import at_all_rows, thinned_inputs
 from prssm.data.scaling import Scaler
 from prssm.foundation import storage
-from prssm.foundation.errors import DataError, ModelFileError, OptionError
+from prssm.foundation.errors import DataError, ModelFileError, OptionError, warn
 from prssm.foundation.fingerprint import fingerprint
 from prssm.foundation.show.cards import Cell, card, grid, shown_in_notebooks
 from prssm.inference.filtering import rows_from
@@ -89,10 +90,14 @@ class Observer:
     measurements.
     """
 
-    def __init__(self, space: StateSpace, scaler: Scaler, names: Names) -> None:
+    def __init__(
+        self, space: StateSpace, scaler: Scaler, names: Names, *, domain: Domain | None = None
+    ) -> None:
         self._space = space
         self._scaler = scaler
         self._names = names
+        self._domain = domain or Domain()  # what training covered
+        self._has_warned = False  # a controller asks often, and is told once
         self._u_factor = 1.0 / scaler.u_std
         self._y_factor = 1.0 / scaler.y_std
         self.reset()
@@ -328,7 +333,8 @@ class Observer:
         """The measurements of the next rows, for inputs (rows, Du) in physical units.
 
         With `samples`, that many trajectories are drawn, and the band is theirs; without, it is a
-        Gaussian filter's. A system without inputs is told the number of `rows`.
+        Gaussian filter's. A system without inputs is told the number of `rows`. Inputs beyond what
+        training saw are marked, and said in `cautions`; the first time a `PrssmWarning` says it.
         """
         names = self._names
         if samples is not None and samples < 2:
@@ -363,7 +369,17 @@ class Observer:
             output_names=names.outputs,
             name="forecast",
             label="forecast",
+            inputs_outside=self._domain.inputs_beyond(future),
+            cautions=self._cautions(future),
         )
+
+    def _cautions(self, future: Float[Array, "T Du"]) -> tuple[str, ...]:
+        """What a forecast must be distrusted for; only the first time it is a warning, too."""
+        found = self._domain.about_inputs(future, self._names.inputs, "forecast")
+        for text in found if not self._has_warned else ():
+            warn(text)
+        self._has_warned = self._has_warned or bool(found)
+        return tuple(found)
 
     def _future(self, u_future: ArrayLike | None, rows: int | None) -> Float[Array, "T Du"]:
         count = len(self._names.inputs)

@@ -98,7 +98,7 @@ class Sections:
         radius = np.abs(poles)
         if radius.max(initial=0.0) <= max_radius and np.abs(alone).max(initial=0.0) <= max_radius:
             return self
-        poles = np.where(radius > max_radius, poles * (max_radius / radius), poles) - 1.0
+        poles = poles * (max_radius / np.maximum(radius, max_radius)) - 1.0  # a pole may be 0
         pairs = np.stack([(poles[0] * poles[1]).real, -(poles[0] + poles[1]).real], axis=1)
         outside = (radius > max_radius).any(axis=0)
         return type(self)(

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from prssm.data.record import Record
-from prssm.linear.products import small_product
+from prssm.linear.products import small_product, small_root
 
 BLOCKS = (6, 10, 16, 25)  # rows of past and of future that are tried
 _MOST_COLUMNS = 120  # of the past: many outputs need few rows of it, and many columns take long
@@ -103,7 +103,7 @@ def _flat(windows: np.ndarray) -> np.ndarray:
 def _root(covariance: np.ndarray, floor: float) -> np.ndarray:
     """Cholesky factor, with a floor that keeps noise-free data regular."""
     size = np.trace(covariance) / len(covariance)
-    return np.linalg.cholesky(covariance + (floor * size + 1e-30) * np.eye(len(covariance)))
+    return small_root(covariance + (floor * size + 1e-30) * np.eye(len(covariance)))
 
 
 def _shift(observability: np.ndarray, outputs: int) -> tuple[np.ndarray, np.ndarray]:

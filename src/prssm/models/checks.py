@@ -14,7 +14,7 @@ from prssm.data.advice.values import oddities
 from prssm.data.coerce import as_records, check_alike, check_training
 from prssm.data.domain import check_rate
 from prssm.data.frames import column_names, is_frame
-from prssm.data.io.columns import FileColumns
+from prssm.data.io.columns import FileColumns, bare_name
 from prssm.data.io.files import open_columns, records_in
 from prssm.data.io.records import Choice
 from prssm.data.preprocessing.pipeline import Prepared, Preprocessing
@@ -43,8 +43,9 @@ def records_for(
         return _checked(model, records_in_file(model, open_columns(data), choice))
     if is_frame(data):  # a frame may hold inputs alone
         known = column_names(data)
-        if outputs is None:
-            wanted = tuple(name for name in wanted if name in known) if y is None else wanted
+        if outputs is None and y is None:
+            _warn_of_other_units(type(data).__name__, known, wanted)
+            wanted = tuple(name for name in wanted if name in known)
         if time is None and model.domain_.time in known:
             time = model.domain_.time
     records = as_records(data, y, inputs=inputs or model.input_names_, outputs=wanted, time=time)
@@ -65,12 +66,24 @@ def records_in_file(model: "FreeRunning", found: FileColumns, choice: Choice) ->
     """
     outputs: Sequence[str] | str = choice.outputs or model.output_names_
     if not choice.outputs and not set(found.names).intersection(outputs):
+        _warn_of_other_units(found.where, found.names, outputs)
         outputs = ()
     choice = replace(choice, inputs=choice.inputs or model.input_names_, outputs=outputs)
     time = model.domain_.time
     if choice.time is None and choice.dt is None and time in found.names:
         choice = replace(choice, time=time)
     return records_in(found, choice)
+
+
+def _warn_of_other_units(where: str, names: Sequence[str], outputs: Sequence[str]) -> None:
+    """A run may go without measured outputs, but not because nobody saw that a unit has changed."""
+    for output in outputs:
+        alike = [name for name in names if bare_name(name) == bare_name(output)]
+        if alike and output not in alike:
+            warn(
+                f"{where}: column {alike[0]!r} is not read, the model's output is {output!r}; "
+                "bring it to that unit and that name, or the run starts without it"
+            )
 
 
 def training_records(
@@ -118,7 +131,7 @@ def cautions_about(model: "FreeRunning", record: Record) -> list[str]:
     """
     found = [
         *check_rate(record, model.dt_),
-        *model.domain_.cautions(record, model.warmup),
+        *model.domain_.cautions(record, model.warmup, (*model.input_names_, *model.output_names_)),
         *model.preprocessing_.cautions(record),
     ]
     if record.output_dim and len(record) < model.warmup:
@@ -144,6 +157,18 @@ def _check_columns(model: "FreeRunning", record: Record) -> None:
             f"{expected_y}: "
             f"{', '.join(model.output_names_)}"
         )
+    _check_order(model, record)
+
+
+def _check_order(model: "FreeRunning", record: Record) -> None:
+    """Columns are taken by their place, so the same names in another order are a mistake."""
+    both = [(record.input_names, model.input_names_), (record.output_names, model.output_names_)]
+    for names, expected in both:
+        if tuple(names) != tuple(expected) and sorted(names) == sorted(expected):
+            raise DataError(
+                f"{record.name}: columns {', '.join(names)}; expected them in the order of "
+                f"training: {', '.join(expected)}"
+            )
 
 
 def _with_inputs_alone(data: Any) -> Any:

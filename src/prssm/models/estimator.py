@@ -181,6 +181,14 @@ class Estimator(
             f"data: {self.name} needs all data in memory, got a stream; prssm trains on one"
         )
 
+    @property
+    def held_out_error(self) -> float | None:
+        """The error on held-out stretches of the training data by which the fit chose, if it did.
+
+        In scaled units: it compares models of the same data.
+        """
+        return None
+
     def findings(self) -> list[tuple[str, str]]:
         """What was done to the data and what the fit decided by itself, as (what, how) in words.
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from prssm.data.coerce import is_collection
+from prssm.data.domain import Domain
 from prssm.data.preprocessing.pipeline import Prepared, Preprocessing
 from prssm.data.record import Record
 from prssm.data.resample import at_all_rows, thinned_inputs
@@ -38,6 +39,7 @@ class StateEstimation:
     dt_: float | None
     stride_: int
     preprocessing_: Preprocessing
+    domain_: Domain
 
     @abstractmethod
     def _state_space(self) -> StateSpace:
@@ -57,7 +59,7 @@ class StateEstimation:
         self._check_fitted()
         self.preprocessing_.check_row_by_row("observer")
         names = Names(self.input_names_, self.output_names_, self.dt_, self.stride_)
-        return Observer(self._state_space(), self.scaler_, names)
+        return Observer(self._state_space(), self.scaler_, names, domain=self.domain_)
 
     @overload
     def filter(self, data: Record, y: None = None, *, method: str = "extended") -> Estimate: ...

@@ -69,13 +69,7 @@ class Checkpoint:
         """The saved state in the shape of `like`; `like` itself when there is no file yet."""
         if self.path is None or not store.leads() or not self.path.exists():
             return like
-        header, arrays = storage.read(self.path, "checkpoint")
-        self._check_program(header)
-        if header.get("fingerprint") != self.fingerprint:
-            raise ModelFileError(
-                f"{self.path}: this checkpoint belongs to other data or options; "
-                f"use those again, or remove the file to start anew"
-            )
+        header, arrays = self._own_file(self.path)
         if header.get("content") != _content(arrays):
             raise ModelFileError(
                 f"{self.path}: the checkpoint's arrays are not those that were saved; remove the "
@@ -83,6 +77,22 @@ class Checkpoint:
             )
         leaves = [self._like(leaf, name, arrays) for name, leaf in _named_leaves(like)]
         return jax.tree.unflatten(jax.tree.structure(like), leaves)
+
+    def refuse_others(self) -> None:
+        """Raises where the file is of another run, for what is done before training goes on."""
+        if self.path is not None and store.leads() and self.path.exists():
+            self._own_file(self.path)
+
+    def _own_file(self, path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What is in the file, if this program wrote it with the same options and data."""
+        header, arrays = storage.read(path, "checkpoint")
+        self._check_program(header)
+        if header.get("fingerprint") != self.fingerprint:
+            raise ModelFileError(
+                f"{path}: this checkpoint belongs to other data or options; "
+                f"use those again, or remove the file to start anew"
+            )
+        return header, arrays
 
     def _like(self, leaf: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
         """A saved array, if it can stand for the leaf; one without rows grows while training."""

@@ -10,6 +10,7 @@ from prssm.foundation.errors import TrainingError
 
 CONVERGED = "finished"
 DIVERGED = "diverged"
+_MANY = 0.1  # share of restarts that diverge, above which we speak up
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,11 @@ class TrainingLog:
     @property
     def diverged(self) -> int:
         return sum(outcome.startswith(DIVERGED) for outcome in self.outcomes)
+
+    @property
+    def worth_a_word(self) -> bool:
+        """Whether so many restarts diverged that an option may be wrong; a few always may."""
+        return self.diverged > _MANY * len(self.outcomes)
 
     def best(self, count: int, among: slice = slice(None), margin: float = np.inf) -> np.ndarray:
         """Indices of at most `count` restarts, best first.

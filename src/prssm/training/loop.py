@@ -34,17 +34,18 @@ def run_to_end(
     total: int,
     session: Session,
     fingerprint: str,
-    label: str = "training",
+    label: str | None = None,
 ) -> State:
     """Call `advance` until `finished`.
 
-    Each call is all or nothing: an interruption keeps the state before it.
+    Each call is all or nothing: an interruption keeps the state before it. `label` is said to the
+    watcher instead of the session's own.
     """
     saver = _Saver(Checkpoint(session.checkpoint, fingerprint), session.checkpoint_seconds, total)
     processes.agree("data and options", fingerprint)
     with saver.checkpoint.alone():
         state = processes.from_leader(saver.found(state) if session.resume else state)
-        session.progress.start(total, int(state["iteration"]), label)
+        session.progress.start(total, int(state["iteration"]), label or session.label)
         try:
             with rescued_by(lambda words: f"{words}; training stopped {saver.saved(state)}"):
                 while not finished(state):

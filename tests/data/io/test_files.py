@@ -1,6 +1,7 @@
 import subprocess
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 import h5py
@@ -14,7 +15,7 @@ from scipy.io import savemat
 
 from prssm.data.io.files import read, write_columns, write_record
 from prssm.data.record import Record
-from prssm.foundation.errors import DataError, MissingExtraError
+from prssm.foundation.errors import DataError, MissingExtraError, PrssmWarning
 
 SUFFIXES = (".csv", ".parquet", ".mat", ".npz")
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False, width=64)
@@ -142,6 +143,34 @@ def test_time_columns(tmp_path):
         read(_text(tmp_path, "time,y\n0,1\n5,2\n6,3\n"))
 
 
+def test_a_column_called_time_with_a_unit_is_the_time(tmp_path):
+    assert read(_text(tmp_path, "time [s],u,y\n0,1,2\n0.1,3,4\n0.2,5,6\n")).dt == 0.1
+    assert read(_text(tmp_path, "Time (s),u,y\n0,1,2\n2,3,4\n4,5,6\n")).dt == 2.0
+    two = _text(tmp_path, "Time [s],Time [h],u,y\n0,0,1,2\n1,1,3,4\n")
+    with pytest.warns(PrssmWarning, match=r"column 'Time \[s\]' is not read"):
+        assert read(two).dt is None
+
+
+def test_a_time_column_that_nobody_named_is_worth_a_caution(tmp_path):
+    path = _text(tmp_path, "t,u,y\n0,1,2\n1,3,4\n9,5,6\n")
+    with pytest.warns(PrssmWarning, match="column 't' is not read"):
+        assert read(path).dt is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read(path, dt=1.0).dt == 1.0
+        assert read(path, inputs="t", outputs="y").dt is None  # it is an input, not time
+        for temperature in ("T", "T [\N{DEGREE SIGN}C]", "t (K)"):
+            assert read(_text(tmp_path, f"{temperature},u,y\n0,1,2\n9,5,6\n")).dt is None
+
+
+@pytest.mark.parametrize("rule", [{"gaps": "split"}, {"duplicates": "first"}, {"sort": True}])
+def test_what_mends_time_stamps_needs_some(tmp_path, rule):
+    path = _text(tmp_path, "u,y\n1,2\n3,4\n5,6\n")
+    (word,) = rule
+    with pytest.raises(DataError, match=f"--{word}.* needs the time of each row"):
+        read(path, **rule)
+
+
 @pytest.mark.parametrize(
     ("content", "arguments", "words"),
     [
@@ -153,6 +182,11 @@ def test_time_columns(tmp_path):
             "speed,torque\n1,2\n3,4\n",
             {"outputs": "sped"},
             "no column 'sped'. Did you mean 'speed'?",
+        ),
+        (
+            "valve [V],level [m]\n1,2\n3,4\n",
+            {"outputs": "Level"},
+            "no column 'Level'. Did you mean 'level [m]'?",
         ),
         ("u,y\n1,2\n\n3,four\n", {}, "column 'y', line 4: expected a number, got 'four'"),
         ("u,y\n1,2\n3\n", {}, "line 3 has 1 cells, expected 2 as in line 1"),

@@ -100,12 +100,15 @@ def test_decimation_needs_no_sampling_time_and_keeps_nothing_fast() -> None:
 
 def test_a_delay_moves_one_input_by_rows_or_seconds() -> None:
     u = np.arange(20.0).reshape(10, 2)
-    record = Record(u, np.zeros(10), 0.1, input_names=["valve", "pump"])
-    for word in ("delay=pump:3", "delay=pump:0.3s"):
+    record = Record(u, np.zeros(10), 0.1, input_names=["valve", "pump [V]"])
+    for word in ("delay=pump:3", "delay=pump:0.3s", "delay=pump [V]:3"):
         steps, _ = learnt([word], record)
         seen = steps.prepare(record).seen
         np.testing.assert_array_equal(seen.u[:, 0], u[:, 0])
         np.testing.assert_array_equal(seen.u[:, 1], [1, 1, 1, 1, 3, 5, 7, 9, 11, 13])
+        (step,) = steps.model_steps
+        again = type(step).of(step.value).restored(step.learnt(), record.input_names, ["y"])
+        assert again == step
 
 
 def test_spikes_are_emptied_and_nothing_else() -> None:

@@ -1,13 +1,16 @@
 """Matrices, poles, responses and points at rest: closed forms, finite differences, free runs."""
 
+import warnings
+
 import control
 import numpy as np
 import pytest
 from small_models import small_linear, small_prssm
 
+from prssm.data.domain import Domain
 from prssm.export.describing import describe
 from prssm.export.reference import covariances
-from prssm.foundation.errors import DataError, OptionError
+from prssm.foundation.errors import DataError, OptionError, PrssmWarning
 from prssm.models.functions.bands import Band
 
 SAMPLES = 8
@@ -41,6 +44,19 @@ def test_a_linear_model_is_its_own_linearisation(linear):
     expected = -1.0 + 5.0 * 0.05 + gain[0, 0] * 2.0
     assert found.output == pytest.approx(expected)
     assert found.input == pytest.approx(5.0)
+
+
+def test_a_point_beyond_the_training_inputs_is_a_guess():
+    linear = small_linear()
+    linear.domain_ = Domain(np.array([[2.0], [6.0]]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        linear.linearise(input=5.0)
+        linear.steady_state(input=5.0)
+    with pytest.warns(PrssmWarning, match=r"linearise: input \[9\.\] is beyond what training saw"):
+        linear.linearise(input=9.0)
+    with pytest.warns(PrssmWarning, match=r"steady_state: input \[9\.\] is beyond"):
+        linear.steady_state(input=9.0)
 
 
 def test_results_tell_of_themselves_in_one_line(linear):

@@ -17,7 +17,7 @@ from prssm.models.prssm.filtering import choice
 from prssm.models.prssm.filtering.autoregressive import autoregressive_member
 from prssm.models.prssm.filtering.choice import Speaker, _kept, filter_members, typical_error
 from prssm.models.prssm.filtering.members import Beside, FilterMembers
-from prssm.models.prssm.filtering.noises import Heard, predicting_noises, trained_noises
+from prssm.models.prssm.filtering.noises import Heard, predicting_noises, untold_noises
 from prssm.models.prssm.filtering.space import space_of
 from prssm.training.pace import Pace
 
@@ -200,7 +200,7 @@ def test_members_of_free_runs_are_heard_first_where_time_is_short(heard, seconds
     assert found == [name for part in expected.split(",") for name in _names(part)]
     whole = {"a", "b"} <= set(found)
     assert members.noises == (
-        (NoiseFactors(process=1.0, memory=0.0),) * 2 if whole else (trained_noises(models),) * 2
+        (NoiseFactors(process=1.0, memory=0.0),) * 2 if whole else (untold_noises(models),) * 2
     )
 
 

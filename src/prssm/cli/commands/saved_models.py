@@ -78,6 +78,7 @@ def compare(
             data=on,
             held_out=True,
             beside="Free simulation over the same rows by each model.",
+            own=found.rows[0].label,
             static=static,
         )
         print(f"report: {report}")

@@ -58,6 +58,16 @@ class TimeRules:
             raise OptionError(f"resample: expected a number of seconds above 0, got {number!r}")
 
 
+def needing_stamps(rules: TimeRules) -> str | None:
+    """The first rule that means nothing where rows have no time, as one writes it; else None."""
+    plain = TimeRules()
+    if rules.gaps != plain.gaps:
+        return f"--gaps {rules.gaps}"
+    if rules.duplicates != plain.duplicates:
+        return f"--duplicates {rules.duplicates}"
+    return "--sort" if rules.sort else None
+
+
 def _check_word(name: str, word: str, known: tuple[str, ...]) -> None:
     if word not in known:
         raise OptionError(f"{name}: expected {', '.join(known)}, got {word!r}")

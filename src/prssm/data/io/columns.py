@@ -70,7 +70,7 @@ def named(name: str, names: Sequence[str], where: str, word: str = "column") -> 
     None where there is none; two of that name are an error.
     """
     meant = [known for known in names if known == name]
-    meant = meant or [known for known in names if _bare(known) == name]
+    meant = meant or [known for known in names if bare_name(known) == name]
     if len(meant) > 1:
         raise DataError(
             f"{where}: {len(meant)} {word}s are called {name!r}; expected one, rename the others"
@@ -84,7 +84,8 @@ def unit_of(name: str) -> str | None:
     return found[1] if found else None
 
 
-def _bare(name: str) -> str:
+def bare_name(name: str) -> str:
+    """A name without the unit at its end: 'p' of 'p [bar]'."""
     return re.sub(r"\s*[\[(][^\])]*[\])]\s*$", "", name)
 
 

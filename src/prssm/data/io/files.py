@@ -14,10 +14,11 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
+from prssm.data.clock.names import TIME_COLUMN
 from prssm.data.clock.rules import Duplicates, Gaps, TimeRules
 from prssm.data.io import archives
 from prssm.data.io.columns import NO_WORDS, FileColumns, FileWords
-from prssm.data.io.records import TIME_COLUMN, Choice, Names, chosen_names, records_of
+from prssm.data.io.records import Choice, Names, chosen_names, records_of
 from prssm.data.io.writers import WRITERS
 from prssm.data.record import Record
 from prssm.foundation.errors import DataError

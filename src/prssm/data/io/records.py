@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from prssm.data.clock.names import TIME_COLUMN, called_time, time_column
 from prssm.data.clock.repair import Rows, mended
-from prssm.data.clock.rules import TimeRules
+from prssm.data.clock.rules import TimeRules, needing_stamps
 from prssm.data.clock.stamps import Stamps
 from prssm.data.io.columns import FileColumns, unit_of
 from prssm.data.record import TIME_TOLERANCE, Record
 from prssm.foundation.errors import DataError, listed, warn
 
-TIME_COLUMN = "time"
 Names = str | Sequence[str] | None
 
 
@@ -136,10 +136,14 @@ def _stamps(columns: FileColumns, choice: Choice, names: list[str], length: int)
     """The time column that was named, or the one called 'time' where nothing was said."""
     time = choice.time
     if time is None:
-        is_free = TIME_COLUMN in columns.names and TIME_COLUMN not in names
-        if choice.dt is not None or not is_free:
+        free = [name for name in columns.names if name not in names]
+        time = called_time(free)
+        if choice.dt is not None:
             return None
-        time = TIME_COLUMN
+        if time is None:
+            if columns.sampling_time(names) is None:
+                _warn_of_unread_time(columns.where, free)
+            return None
     expanded = columns.expand(time)
     if len(expanded) != 1:
         raise DataError(
@@ -155,10 +159,22 @@ def _stamps(columns: FileColumns, choice: Choice, names: list[str], length: int)
     return stamps
 
 
+def _warn_of_unread_time(where: str, free: list[str]) -> None:
+    unread = time_column(free)
+    if unread is not None:
+        warn(
+            f"{where}: column {unread!r} is not read, so that gaps and another sampling time go "
+            f"unnoticed; name it with --time, or give --dt (in Python time={unread!r} or dt)"
+        )
+
+
 def _plain(
     u: np.ndarray, y: np.ndarray, choice: Choice, label: str, *, kept: dict[str, Any]
 ) -> Record:
     """A Record without time stamps; with a sampling time it can be resampled."""
+    asked = needing_stamps(choice.rules)
+    if asked is not None:
+        raise DataError(f"{label}: {asked} needs the time of each row; name its column with --time")
     if choice.rules.resample is None or choice.dt is None:
         if choice.rules.resample is not None:
             raise DataError(

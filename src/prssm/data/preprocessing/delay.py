@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from prssm.data.clock.rules import seconds_of
+from prssm.data.io.columns import named
 from prssm.data.preprocessing.step import ModelStep
 from prssm.data.record import Record
 from prssm.foundation.errors import DataError, ModelFileError, OptionError, did_you_mean
@@ -40,7 +41,8 @@ class Delay(ModelStep):
 
     def learn(self, records: Sequence[Record]) -> Self:
         first = records[0]
-        if self.column not in first.input_names:
+        column = named(self.column, first.input_names, first.name, "input")
+        if column is None:
             raise OptionError(
                 f"preprocess: {self}: no input is called {self.column!r}."
                 f"{did_you_mean(self.column, first.input_names or ['none'])}"
@@ -51,7 +53,7 @@ class Delay(ModelStep):
                 f"preprocess: {self}: expected from 1 row to fewer than the "
                 f"{min(map(len, records))} of the shortest recording, got {rows}"
             )
-        return replace(self, rows=rows, number=first.input_names.index(self.column))
+        return replace(self, rows=rows, number=first.input_names.index(column))
 
     def _rows(self, record: Record) -> int:
         if self.amount.isdecimal():
@@ -73,6 +75,7 @@ class Delay(ModelStep):
     ) -> Self:
         rows = learnt["rows"]
         is_count = isinstance(rows, int) and not isinstance(rows, bool) and rows > 0
-        if not is_count or self.column not in inputs:
+        column = named(self.column, inputs, "preprocessing", "input")
+        if not is_count or column is None:
             raise ModelFileError(f"preprocessing: {self}: expected a number of rows, got {rows!r}")
-        return replace(self, rows=rows, number=list(inputs).index(self.column))
+        return replace(self, rows=rows, number=list(inputs).index(column))

@@ -4,6 +4,7 @@ fitted = fit(FitSettings(data=DataSettings(data=("log.csv",), split=0.7)))
 compare(fitted.model, fitted.train, fitted.test)
 """
 
+import math
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -17,8 +18,9 @@ from prssm.data.record import Record
 from prssm.evaluation.tasks import many
 from prssm.evaluation.tasks.settings import FitSettings
 from prssm.evaluation.tasks.sources import load_data
-from prssm.foundation.errors import OptionError
+from prssm.foundation.errors import OptionError, PrssmError
 from prssm.models.estimator import Estimator
+from prssm.models.files import load
 from prssm.models.registry import method
 from prssm.training.checkpoint import Checkpoint
 from prssm.training.session import Progress
@@ -71,6 +73,7 @@ def fit(
     leads = many.leads(settings.processes)
     if leads:
         _prepare(checkpoint, settings.resume, note)
+    so_far = _SoFar(settings.out, begun, note, least=_error_to_beat(settings))
     phase(f"fitting {model.name}: linear models first, then training")
     model.fit(
         loaded.source,
@@ -79,7 +82,7 @@ def fit(
         resume=settings.resume,
         devices=settings.devices,
         budget=_left_of(settings.budget, begun),
-        found=lambda better: _save_so_far(better, settings.out, begun=begun, note=note),
+        found=so_far.save,
         preprocess=settings.preprocess,
     )
     many.part(settings.processes)
@@ -112,11 +115,37 @@ def checked_steps(settings: FitSettings) -> Preprocessing:
     return steps
 
 
-def _save_so_far(model: Estimator, out: Path, *, begun: float, note: Note) -> None:
-    """The model file holds the best so far while training goes on, also after Ctrl-C."""
-    model.save(out)
-    told = dict(model.findings()).get("Complexity")
-    note(f"after {time.monotonic() - begun:.0f} s, saved in {out}: {told or model.name}")
+@dataclass(frozen=True)
+class _SoFar:
+    """The model file while training goes on: the best so far, also after Ctrl-C.
+
+    A run that is resumed first finds what it had found before. Until it errs less than `least`,
+    the file stays as it is.
+    """
+
+    out: Path
+    begun: float
+    note: Note
+    least: float
+
+    def save(self, model: Estimator) -> None:
+        error = model.held_out_error
+        if error is not None and error > self.least:
+            return
+        model.save(self.out)
+        told = dict(model.findings()).get("Complexity") or model.name
+        self.note(f"after {time.monotonic() - self.begun:.0f} s, saved in {self.out}: {told}")
+
+
+def _error_to_beat(settings: FitSettings) -> float:
+    """That of the model which an interrupted run has left; infinite where there is none."""
+    if not (settings.resume and settings.checkpoint_file.exists() and settings.out.exists()):
+        return math.inf
+    try:
+        error = load(settings.out).held_out_error
+    except PrssmError:
+        return math.inf  # a file of another kind: it is replaced, as without --resume
+    return math.inf if error is None else error
 
 
 def build(settings: FitSettings, note: Note = no_notes) -> Estimator:

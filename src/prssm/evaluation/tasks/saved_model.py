@@ -8,7 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from prssm.data.record import Record
-from prssm.evaluation.comparison import Run, ScoreRow, residuals_of, run_over
+from prssm.evaluation.comparison import (
+    Run,
+    ScoreRow,
+    measured_beyond,
+    residuals_of,
+    run_over,
+)
 from prssm.evaluation.tasks.settings import (
     ColumnSettings,
     ComparisonSettings,
@@ -17,6 +23,7 @@ from prssm.evaluation.tasks.settings import (
 )
 from prssm.evaluation.tasks.sources import records_for_model
 from prssm.export import targets
+from prssm.foundation.errors import warn
 from prssm.models.estimator import Estimator
 from prssm.models.files import load
 from prssm.prediction.metrics import evaluate, evaluate_each
@@ -55,6 +62,8 @@ def score(settings: SavedModelSettings) -> Scored:
     y_std = model.scaler_.y_std
     metrics = evaluate(runs, y_std)  # first, because it says best what there is not to score
     each = evaluate_each(runs, y_std)
+    for line in measured_beyond(model, runs):
+        warn(line)
     return Scored(model, records, metrics, residuals_of(model, records), each)
 
 

@@ -71,8 +71,10 @@ class DataSettings(ColumnSettings):
             self._check_stream()
 
     def _check_stream(self) -> None:
-        """A stream brings its own columns."""
+        """A stream brings its own columns; the time column is then that of the test file."""
         for name in (*COLUMN_NAMES, "split", "rows", "test_rows"):
+            if name == "time" and self.test:
+                continue
             if getattr(self, name) is not None:
                 word = f"--{name.replace('_', '-')}"
                 raise OptionError(

@@ -9,7 +9,7 @@ from typing import Any
 from prssm.data.clock.rules import TimeRules
 from prssm.data.coerce import as_records
 from prssm.data.io.columns import FileWords
-from prssm.data.io.files import open_columns, read, read_records
+from prssm.data.io.files import open_columns, read_records
 from prssm.data.io.records import Choice
 from prssm.data.preprocessing.spans import spans_of
 from prssm.data.record import Record
@@ -41,7 +41,7 @@ class Loaded:
 def load_data(settings: DataSettings) -> Loaded:
     """All data that the settings name."""
     if settings.stream:
-        return _from_stream(settings.stream, settings.test)
+        return _from_stream(settings.stream, settings.test, settings.time)
     train, test = training_and_test(settings)
     return Loaded(train, train, test)
 
@@ -103,9 +103,10 @@ def is_set(word: str) -> bool:
     )
 
 
-def _from_stream(folder: str, test: str | None) -> Loaded:
+def _from_stream(folder: str, test: str | None, time: str | None) -> Loaded:
     stream = Stream.open(folder)
-    scored = [read(test, inputs=stream.input_names, outputs=stream.output_names)] if test else []
+    choice = Choice(stream.input_names, stream.output_names, time)
+    scored = read_records(test, choice) if test else []
     return Loaded(stream, stream.sample(_SHOWN_ROWS, _SHOWN_SEED), scored)
 
 

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from prssm.foundation.errors import DataError, OptionError
+import numpy as np
+
+from prssm.foundation.errors import DataError, OptionError, warn
 
 if TYPE_CHECKING:
+    from prssm.data.domain import Domain
     from prssm.data.preprocessing.pipeline import Preprocessing
     from prssm.models.functions.jax_model import JaxModel
     from prssm.models.functions.linearise import Linearised
@@ -26,6 +29,7 @@ class InJax:
 
     name: ClassVar[str]
     preprocessing_: Preprocessing
+    domain_: Domain
 
     def as_jax(self, *, samples: int = 0, seed: int = 0) -> JaxModel:
         """The fitted model as pure functions `start`, `step`, `simulate` for jit, vmap and grad.
@@ -49,7 +53,9 @@ class InJax:
         """
         from prssm.models.functions.linearise import linearised
 
-        return linearised(*self._plausible(samples, seed), state=state, input=input)
+        found = linearised(*self._plausible(samples, seed), state=state, input=input)
+        self._warn_of_guess("linearise", input)
+        return found
 
     def static_curve(
         self, inputs: Any = None, *, samples: int = SYSTEMS, seed: int = 0
@@ -65,7 +71,9 @@ class InJax:
         """Where the model rests under an input, or the input that holds an output, with bands."""
         from prssm.models.functions.steady import steady_state
 
-        return steady_state(*self._plausible(samples, seed), input=input, output=output)
+        found = steady_state(*self._plausible(samples, seed), input=input, output=output)
+        self._warn_of_guess("steady_state", input)
+        return found
 
     def transition_slices(
         self, run: Prediction, *, samples: int = SYSTEMS, seed: int = 0
@@ -82,6 +90,20 @@ class InJax:
                 f"states and its inputs, got {run!r}"
             )
         return transition_slices(functions, systems, states, inputs)
+
+    def _warn_of_guess(self, what: str, input: Any) -> None:
+        """An input beyond what training saw is answered, but by a guess; it was checked before.
+
+        A model of prepared data knows their range only.
+        """
+        if input is None or self.preprocessing_.model_steps:
+            return
+        given = np.asarray(input, dtype=np.float64).reshape(1, -1)
+        if self.domain_.inputs_beyond(given).any():
+            warn(
+                f"{what}: input {given[0]} is beyond what training saw; what the model says there "
+                "is a guess"
+            )
 
     def _plausible(self, samples: int, seed: int) -> tuple[JaxModel, Plausible]:
         from prssm.models.functions.plausible import Plausible

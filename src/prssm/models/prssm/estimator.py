@@ -23,7 +23,7 @@ from prssm.models.prssm.config import DEFAULT, PAPER, RESOLVED, PRSSMConfig, Res
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.filtering.choice import filter_members
 from prssm.models.prssm.filtering.members import FilterMembers
-from prssm.models.prssm.filtering.noises import trained_noises
+from prssm.models.prssm.filtering.noises import trained_noises, untold_noises
 from prssm.models.prssm.filtering.short_start import Firsts, short_start
 from prssm.models.prssm.filtering.space import space_of
 from prssm.models.prssm.fitting.contest import Contender, Contest
@@ -44,7 +44,7 @@ from prssm.models.prssm.trained import Trained
 from prssm.models.simulated import Simulated
 from prssm.models.stored_arrays import check
 from prssm.prediction.widening import widening
-from prssm.training.checkpoint import fingerprint
+from prssm.training.checkpoint import Checkpoint, fingerprint
 from prssm.training.log import TrainingLog
 from prssm.training.pace import Pace
 from prssm.training.session import Session
@@ -145,6 +145,8 @@ class PRSSM(Estimator):
         finally:
             session.progress.stop()
         key = fingerprint(config, vars(cut).values())
+        if session.resume:  # before a first model of other data replaces the one in a file
+            Checkpoint(session.checkpoint, key).refuse_others()
         self._tell(fitting.trained, session)
         contested = bool(config.grow and config.complexity == AUTO and self._window and folds)
         networks = contested and self.config.neurons is None
@@ -208,7 +210,7 @@ class PRSSM(Estimator):
         self.mixture_ = choice.mixture
         self.witnesses_ = choice.witnesses
         models = choice.mixture.models
-        self.filter_ = FilterMembers.equal(models, trained_noises(models))
+        self.filter_ = FilterMembers.equal(models, untold_noises(models))
         self.steady_ = choice.steady
         self.worse_than_linear_ = choice.worse_than_linear
         self.training_ = TrainingLog.nothing()
@@ -318,6 +320,10 @@ class PRSSM(Estimator):
             seen=self.seen_,
         )
 
+    @property
+    def held_out_error(self) -> float | None:
+        return self.held_out_[self.level_]["typical"] if self.held_out_ else None
+
     def findings(self) -> list[tuple[str, str]]:
         if not self.held_out_:
             return super().findings()
@@ -359,10 +365,11 @@ class PRSSM(Estimator):
 
     def _size(self) -> str:
         config = self.config_
+        states = f"{config.latent_dim} state{'s' * (config.latent_dim != 1)}"
         if self.level_ == NETWORK.name:
-            return f"{config.latent_dim} states, {config.neurons} neurons, trained on whole records"
+            return f"{states}, {config.neurons} neurons, trained on whole records"
         return (
-            f"{config.latent_dim} states, {config.inducing} inducing points, "
+            f"{states}, {config.inducing} inducing points, "
             f"sub-trajectories of {config.horizon} steps"
         )
 

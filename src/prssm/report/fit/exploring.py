@@ -23,7 +23,7 @@ def explorable_figures(found: Findings, rows: int = ROWS) -> dict[str, LayoutDOM
     """
     figures, time = _run_figures(found, rows)
     first = found.first
-    label = found.model.name
+    label = found.label
     over: dict[str, Any] = {"rows": rows, "x_range": time}
     if first.inputs is not None and first.inputs.shape[1]:
         figures["inputs"] = runs.inputs(first, **over)
@@ -62,7 +62,7 @@ def _run_figures(found: Findings, rows: int) -> tuple[dict[str, LayoutDOM], Rang
 def _system_figures(found: Findings) -> dict[str, LayoutDOM]:
     """What the learnt system does, and how it was trained."""
     figures: dict[str, LayoutDOM] = {}
-    label = found.model.name
+    label = found.label
     if isinstance(found.behaviour, Behaviour):
         near = {label: found.behaviour.near}
         figures["step"] = responses.responses(near, responses.STEP)

@@ -52,6 +52,12 @@ class Findings:
     ahead: list[Prediction]  # the first record, so many rows ahead as `HORIZONS` say
     behaviour: Behaviour | str | None
     slices: TransitionSlices | None
+    own: str = ""  # what the model is called beside others, if not by its method
+
+    @property
+    def label(self) -> str:
+        """The model's name in tables and legends."""
+        return self.own or self.model.name
 
     @property
     def first(self) -> Prediction:

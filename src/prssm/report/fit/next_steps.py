@@ -24,10 +24,17 @@ _LATE_ROWS = 100  # of a run, below which growth of its error means little
 
 def next_steps(found: Findings) -> list[str]:
     """All that the findings ask for; if that is nothing, where to go with the model."""
+    if found.runs[0].beyond:
+        return [_BEYOND]
     texts = [rule(found) for rule in _RULES]
     return [text for text in texts if text] or [_GO_ON]
 
 
+_BEYOND = (
+    "Record training data that reach as far as these: many of the measured outputs are beyond what "
+    "training saw. Or score the model on data of the kind that it was trained on. Nothing else on "
+    "this page says much before that."
+)
 _GO_ON = (
     "Nothing here speaks against the model. Try it on one more recording (prssm report MODEL "
     "OTHER.csv), then use it: prssm simulate, prssm export, or model.observer() on a running "
@@ -124,15 +131,23 @@ def _disturbed(found: Findings) -> str:
     checked = found.residuals
     if isinstance(checked, str) or checked.white or not checked.independent:
         return ""
+    if _largest(checked) < 0.0:
+        return (
+            f"Errors one step ahead alternate (correlation {_largest(checked):.2f}): the filter "
+            "follows the noise of the sensors. Free runs do not use it. If you predict from "
+            "measurements, fit again without --budget, which leaves more time to its choice."
+        )
     return (
-        f"Errors one step ahead follow each other ({_largest(checked)}) without following the "
-        "inputs: something that was not recorded drives the system. Record it as an input if you "
-        "can; else predict from measurements (prssm predict), which know it."
+        f"Errors one step ahead follow each other (correlation {_largest(checked):.2f}) without "
+        "following the inputs: something that was not recorded drives the system. Record it as an "
+        "input if you can; else predict from measurements (prssm predict), which know it."
     )
 
 
-def _largest(checked: Residuals) -> str:
-    return f"correlation {np.abs(checked.autocorrelation).max():.2f}"
+def _largest(checked: Residuals) -> float:
+    """The autocorrelation that is farthest from zero, with its sign."""
+    each = checked.autocorrelation.ravel()
+    return float(each[np.abs(each).argmax()])
 
 
 def _constant_error(found: Findings) -> str:
@@ -197,7 +212,7 @@ def _sampled_too_fast(found: Findings) -> str:
 
 def _diverged(found: Findings) -> str:
     log = found.model.training_
-    if log is None or not log.diverged:
+    if log is None or not log.worth_a_word:
         return ""
     return (
         f"{log.diverged} of {len(log.outcomes)} restarts diverged: try half the --learning-rate, "

@@ -43,6 +43,7 @@ def notes_about(
     )
     notes += [
         *_about_data(runs[0]),
+        *_about_measured(runs[0]),
         *_about_band(runs[0]),
         *_about_baselines(runs[0], baselines),
         *_about_gap(runs),
@@ -65,7 +66,11 @@ def cautions(comparison: Comparison, log: TrainingLog | None) -> list[str]:
 def _about_data(run: Run) -> list[Note]:
     """What the runs must be distrusted for, as they say themselves."""
     said = dict.fromkeys(text for p in run.predictions for text in p.cautions)
-    return [Note("warning", f"{text[0].upper()}{text[1:]}.") for text in said]
+    return [Note("warning", f"{text}.") for text in said]  # begins with the name of a file
+
+
+def _about_measured(run: Run) -> list[Note]:
+    return [Note("warning", f"{text}.") for text in run.beyond]
 
 
 def _outside(run: Run) -> float:
@@ -133,6 +138,8 @@ def _about_gap(runs: Sequence[Run]) -> list[Note]:
             f"but {share:.0%} of its rows have inputs that training never saw: record such inputs "
             "for training before you blame the model"
         )
+    elif runs[0].beyond:
+        reason = "but what was measured leaves what training saw: record such data for training"
     elif any(leaves(run) for run in runs[0].predictions):
         reason = "but its runs leave what the model has seen, so this says little about the rest"
     else:
@@ -147,13 +154,12 @@ def _about_gap(runs: Sequence[Run]) -> list[Note]:
 
 
 def _about_training(log: TrainingLog | None) -> list[Note]:
-    if log is None or not log.diverged:
+    if log is None or not log.worth_a_word:
         return []
     return [
         Note(
             "warning",
             f"{log.diverged} of {len(log.outcomes)} restarts diverged and were dropped; a smaller "
-            "learning "
-            "rate may help.",
+            "learning rate may help.",
         )
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -44,6 +45,7 @@ def write_report(
     data: str = "",
     held_out: bool | None = None,
     beside: str = PLAIN_MODELS,
+    own: str = "",
     now: datetime | None = None,
     static: bool = False,
 ) -> Path:
@@ -52,11 +54,11 @@ def write_report(
     `runs[0]` is what counts (test data, or training data where nothing was kept back); `baselines`
     are the scores of the plain models on the same rows; `data` says where the rows came from.
     `held_out` says whether the model has not seen `runs[0]`; by default that is so where there are
-    two runs. `beside` says what the other rows are. Figures can be explored where Bokeh is
-    installed, unless `static` asks for pictures alone.
+    two runs. `beside` says what the other rows are, `own` what the model is called beside them.
+    Figures can be explored where Bokeh is installed, unless `static` asks for pictures alone.
     """
     held_out = len(runs) > 1 if held_out is None else held_out
-    found = gathered(model, runs, baselines, held_out)
+    found = replace(gathered(model, runs, baselines, held_out), own=own)
     text = render(
         "report.html",
         title=title or f"{model.name} fitted to {data or 'a recording'}",
@@ -64,7 +66,7 @@ def write_report(
         facts=_facts(model, runs, data),
         notes=notes_about(runs, baselines, model.training_, held_out=held_out),
         steps=next_steps(found),
-        comparison=_cells(score_table([*baselines, ScoreRow(model.name, runs[0].scores)])),
+        comparison=_cells(score_table([*baselines, ScoreRow(found.label, runs[0].scores)])),
         scored_on=runs[0].label,
         all_scores=_all_scores(runs),
         each=_cells(outputs_table(runs[0])) if len(runs[0].each) > 1 else None,
@@ -99,6 +101,13 @@ def _explored(found: Findings, static: bool) -> Embedded | None:
     return parts
 
 
+def _counted(label: str, data: str) -> str:
+    """What the number of rows is said of; the name of a file stays as it is."""
+    if label == data:
+        return "Rows"
+    return label.capitalize() if label.endswith(" data") else label
+
+
 def _facts(model: Estimator, runs: Sequence[Run], data: str) -> list[tuple[str, str]]:
     rows = [("Data", data)] if data else []
     for run in runs:
@@ -106,7 +115,7 @@ def _facts(model: Estimator, runs: Sequence[Run], data: str) -> list[tuple[str, 
         steps = sum(len(p) for p in run.predictions)
         rows.append(
             (
-                run.label.capitalize(),
+                _counted(run.label, data),
                 f"{steps} rows" + (f" in {count} experiments" if count > 1 else ""),
             )
         )

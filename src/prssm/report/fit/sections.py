@@ -76,7 +76,7 @@ def _run_section(run: Run, part: int) -> Section:
 def _context(found: Findings) -> list[Section]:
     """Inputs of the run, other models beside it, and how the error grows."""
     first = found.first
-    label = found.model.name
+    label = found.label
     parts = []
     if first.inputs is not None and first.inputs.shape[1]:
         image = embed(context_figures.inputs(first), "inputs over time")

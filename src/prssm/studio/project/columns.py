@@ -4,9 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
+from prssm.data.clock.names import time_column
 from prssm.data.io.columns import FileColumns
 from prssm.data.io.files import open_columns
-from prssm.data.overview import ColumnFacts, facts_of, time_column
+from prssm.data.overview import ColumnFacts, facts_of
 from prssm.studio.kept import Kept
 
 _KEPT = 4  # logs whose columns stay in memory
@@ -18,7 +19,7 @@ class Columns:
     def __init__(self, path: Path) -> None:
         self.file: FileColumns = open_columns(path)
         self.names = list(dict.fromkeys(self.file.names))
-        self.time = time_column(self.file)
+        self.time = time_column(self.names)
         self._facts: dict[str, ColumnFacts] = {}
 
     def facts(self, name: str) -> ColumnFacts:

@@ -15,10 +15,10 @@ from typing import Any
 
 from anyio import to_thread
 
+from prssm.data.clock.names import TIME_COLUMN
 from prssm.data.coerce import as_records
 from prssm.data.io import archives
 from prssm.data.io.files import READERS, open_columns, write_record
-from prssm.data.io.records import TIME_COLUMN
 from prssm.data.record import Record
 from prssm.data.sets import catalogue
 from prssm.evaluation.tasks.sources import is_set

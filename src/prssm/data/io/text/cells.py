@@ -42,8 +42,9 @@ MISSING = frozenset(
 _SWITCHES = {"true": 1.0, "false": 0.0, "on": 1.0, "off": 0.0}
 _INFINITE = {"1.#inf": np.inf, "-1.#inf": -np.inf}
 _GROUP = re.compile("(?<=\\d)[ \u00a0\u202f\u2009'\u2019](?=\\d{3}(?!\\d))")
-_BY_COMMA = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")  # 1,234.5
-_BY_POINT = re.compile(r"[-+]?\d{1,3}(\.\d{3})+(,\d*)?")  # 1.234,5
+# a group of thousands never begins with 0: 0,978 and 0.978 are decimals
+_BY_COMMA = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?")  # 1,234.5
+_BY_POINT = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?")  # 1.234,5
 _COMMA_NUMBER = re.compile(r"[-+]?\d*,\d*([eE][-+]?\d+)?")
 _EITHER = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1,234 and 1.234
 
@@ -53,7 +54,7 @@ def number(cell: str, decimal: str = ".") -> float | None:
 
     NaN where it says missing, None where it is no number.
     """
-    text = cell.strip()
+    text = _with_plain_minus(cell)
     word = text.lower()
     if word in MISSING:
         return float("nan")
@@ -71,6 +72,11 @@ def number(cell: str, decimal: str = ".") -> float | None:
             return None
         text = text.replace(",", "")
     return _float(text)
+
+
+def _with_plain_minus(cell: str) -> str:
+    """Word processors and some exports write a minus sign of their own."""
+    return cell.strip().replace("\N{MINUS SIGN}", "-")
 
 
 def _float(text: str) -> float | None:
@@ -103,13 +109,13 @@ def decimal_mark(cells: Iterable[str]) -> str | None:
 def first_doubtful(cells: Sequence[str]) -> int | None:
     """The first cell that is one number with a decimal comma and another with thousands: 1,234."""
     for row, cell in enumerate(cells):
-        if "," in cell and _EITHER.fullmatch(cell.strip()):
+        if "," in cell and _EITHER.fullmatch(_with_plain_minus(cell)):
             return row
     return None
 
 
 def _shown_mark(cell: str) -> str | None:
-    text = _GROUP.sub("", cell.strip())
+    text = _GROUP.sub("", _with_plain_minus(cell))
     comma = "," in text
     point = "." in text
     if not (comma or point) or _EITHER.fullmatch(text):

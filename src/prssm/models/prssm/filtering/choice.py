@@ -29,6 +29,7 @@ from prssm.models.prssm.filtering.noises import (
     estimated_noises,
     predicting_noises,
     trained_noises,
+    untold_noises,
 )
 from prssm.models.prssm.filtering.space import is_plain, space_of
 from prssm.models.prssm.fitting.contest import Contender
@@ -65,7 +66,7 @@ def filter_members(last: Contender, window: int, pace: Pace) -> FilterMembers:
     heard = sum(bool(one.own) for one in speakers)
     if heard < len(last.choice.candidates) or not np.isfinite(speakers[0].error):
         likely = [_likely_noises(last, window) for _ in pace.each([last])]
-        return FilterMembers.equal(models, *likely or [trained_noises(models)])
+        return FilterMembers.equal(models, *likely or [untold_noises(models)])
     worth = [rank for rank, one in enumerate(speakers) if one.own or rank < _BEST]
     refined = {rank: _refined(speakers[rank], window) for rank in pace.each(worth, _REFINING)}
     speakers = [refined.get(rank, one) for rank, one in enumerate(speakers)]

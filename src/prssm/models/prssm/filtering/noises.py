@@ -10,6 +10,7 @@ predictions one and ten rows ahead err least: a filter's gain depends on how lar
 beside each other, and their common size is then what the errors show.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -36,6 +37,7 @@ _ROWS = 150  # of each of the two, which are enough to tell five numbers
 _ROUNDS = 7  # of the search for those that predict best; it takes long, and soon gains little
 _FEW_ROWS = 80  # where JAX computes every step, which takes longer
 _MEMBERS = 2  # of each mixture, its best ones: they tell the same, and many take long
+_WHITE = 0.3  # of the deviation of coloured noise; errors one row ahead hardly change with it
 LEAST_ROWS = 20  # of a stretch after the window from which its first state is found
 
 
@@ -51,6 +53,17 @@ def trained_noises(models: StateSpaceModel) -> NoiseFactors:
     """As training left them: white, or coloured where a level has trained a memory."""
     coloured = bool(np.any(models.correlation_of(np) != 0.0))
     return NoiseFactors(sensor=0.0, coloured=1.0) if coloured else NoiseFactors()
+
+
+def untold_noises(models: StateSpaceModel) -> NoiseFactors:
+    """As training left them, for a fit without time to look at the filter's errors.
+
+    A part of coloured noise is taken as white, or the filter would take the sensors for perfect.
+    """
+    trained = trained_noises(models)
+    if not trained.coloured:
+        return trained
+    return NoiseFactors(sensor=_WHITE, coloured=math.sqrt(1.0 - _WHITE**2))
 
 
 def estimated_noises(folds: Sequence[Heard], final: Heard, window: int) -> NoiseFactors | None:

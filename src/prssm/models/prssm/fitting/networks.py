@@ -135,7 +135,6 @@ class NetworkRace:
             total=_WHOLE,
             session=session,
             fingerprint=fingerprint,
-            label=session.label,
         )
         self._take(state)
 
