@@ -12,8 +12,8 @@ from prssm.data.simulators.excitation import smooth
 from prssm.data.simulators.system import integrate
 
 Parts = tuple[list[Record], list[Record]]
-_RUN_IN = 200  # rows that are dropped, so that a recording does not begin at rest
-_UNSEEN = 800
+RUN_IN = 200  # rows that are dropped, so that a recording does not begin at rest
+UNSEEN = 800
 
 
 def arm(number: int) -> Parts:
@@ -26,7 +26,7 @@ def arm(number: int) -> Parts:
     gain = rng.uniform(0.3, 1.0, modes) * rng.choice([-1.0, 1.0], modes)
     friction = float(rng.choice([0.0, 0.03, 0.1]))
     stiffness = rng.uniform(0.002, 0.02)
-    length = _RUN_IN + rows + _UNSEEN
+    length = RUN_IN + rows + UNSEEN
     u = smooth(rng, length, rng.uniform(0.08, 0.25)) + 0.5 * smooth(rng, length, 0.02)
 
     def slope(x: np.ndarray, u: float) -> np.ndarray:
@@ -39,7 +39,7 @@ def arm(number: int) -> Parts:
         return change
 
     x = integrate(slope, np.zeros(2 + 2 * modes), u, dt=1.0, finer=4)
-    return _parts(rng, u, x[:, 3::2] @ gain + 0.3 * x[:, 1], rows=rows, noise=(0.003, 0.03))
+    return cut(rng, u, x[:, 3::2] @ gain + 0.3 * x[:, 1], rows=rows, noise=(0.003, 0.03))
 
 
 def structure(number: int) -> Parts:
@@ -51,7 +51,7 @@ def structure(number: int) -> Parts:
     gain = rng.uniform(0.4, 1.0, modes) * rng.choice([-1.0, 1.0], modes)
     damping = rng.uniform(0.01, 0.03)
     bend = float(rng.choice([0.0, 5e-6, 2e-5]))
-    u = smooth(rng, _RUN_IN + rows + _UNSEEN, 0.15)
+    u = smooth(rng, RUN_IN + rows + UNSEEN, 0.15)
 
     def slope(x: np.ndarray, u: float) -> np.ndarray:
         joint = gain @ x[:modes]
@@ -60,7 +60,7 @@ def structure(number: int) -> Parts:
         return np.concatenate([x[modes:], faster])
 
     x = integrate(slope, np.zeros(2 * modes), u, dt=1.0, finer=3)
-    return _parts(rng, u, (x[:, modes:] * turn) @ gain, rows=rows, noise=(0.003, 0.05))
+    return cut(rng, u, (x[:, modes:] * turn) @ gain, rows=rows, noise=(0.003, 0.05))
 
 
 def several_outputs(number: int) -> Parts:
@@ -72,14 +72,14 @@ def several_outputs(number: int) -> Parts:
     order = int(rng.integers(2, 11))
     A = _rotations(rng, order)
     B = rng.normal(size=(order, inputs))
-    length = _RUN_IN + rows + _UNSEEN
+    length = RUN_IN + rows + UNSEEN
     corner = np.exp(rng.uniform(np.log(0.05), np.log(0.3)))
     u = np.stack([smooth(rng, length, corner) for _ in range(inputs)], axis=1)
     x = np.zeros((length, order))
     for t in range(1, length):
         x[t] = A @ x[t - 1] + B @ u[t - 1]
-    y = (x / x[_RUN_IN:].std(axis=0)) @ rng.normal(size=(order, outputs))
-    return _parts(rng, u, y, rows=rows, noise=(0.005, 0.2))
+    y = (x / x[RUN_IN:].std(axis=0)) @ rng.normal(size=(order, outputs))
+    return cut(rng, u, y, rows=rows, noise=(0.005, 0.2))
 
 
 def _rotations(rng: np.random.Generator, order: int) -> np.ndarray:
@@ -96,7 +96,7 @@ def _rotations(rng: np.random.Generator, order: int) -> np.ndarray:
     return A
 
 
-def _parts(
+def cut(
     rng: np.random.Generator,
     u: np.ndarray,
     y: np.ndarray,
@@ -105,8 +105,8 @@ def _parts(
     noise: tuple[float, float],
 ) -> Parts:
     """What is learnt from and what is predicted, with noise between these parts of the output."""
-    u = u.reshape(len(u), -1)[_RUN_IN:]
-    y = y.reshape(len(y), -1)[_RUN_IN:]
+    u = u.reshape(len(u), -1)[RUN_IN:]
+    y = y.reshape(len(y), -1)[RUN_IN:]
     size = np.exp(rng.uniform(*np.log(noise)))
     y = y + size * y.std(axis=0) * rng.normal(size=y.shape)
     return [Record(u[:rows], y[:rows])], [Record(u[rows:], y[rows:])]

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from disturbed_systems import KINDS as DISTURBED
 from generalisation import RECORDINGS, TASKS
 from linear_order_systems import Parts, arm, several_outputs, structure
 from linear_systems import FAMILIES
@@ -71,6 +72,7 @@ KINDS: dict[str, Callable[[int], Parts]] = {
     "one arm": one_arm,
     "structure": structure,
     "nonlinear": nonlinear,
+    **DISTURBED,
     "recordings": recording,
 }
 
@@ -82,7 +84,7 @@ class Looks:
         self.train = train
         self.orders = range(1, min(MOST_STATES, largest_order(train)) + 1)
         self._halves = Halves(train, WARMUP, starts=2)
-        self.second = SecondLook.quarters(train, WARMUP)
+        self.again = cache(SecondLook.quarters(train, WARMUP).hold_out)
         self._search = Identification(train)
         self.judged = cache(self._judged)
         self.glance = cache(self._halves.glance)
@@ -119,8 +121,15 @@ class Looks:
     def _quarters(self, order: int) -> float:
         """That of halves where the data are too short."""
         held_out = self.judged(order).held_out
-        second = self.second.hold_out(held_out) if held_out else None
+        second = self.again(held_out) if held_out else None
         return second.rms if second else self.halves(order)
+
+    def stretches(self, order: int) -> np.ndarray:
+        """Logarithms of the errors on each half and on each quarter."""
+        held_out = self.judged(order).held_out
+        looks = (held_out, self.again(held_out) if held_out else None)
+        errors = [each for look in looks if look for each in look.errors]
+        return np.array([0.5 * np.log(np.nanmean(each**2)) for each in errors])
 
     def both(self, order: int) -> float:
         """The geometric mean of errors on halves and on quarters."""
@@ -162,7 +171,21 @@ def near(looks: Looks, patience: int = 3) -> list[int]:
 
 def shipped(looks: Looks, patience: int = 3) -> int:
     """What a second look at quarters takes; another patience for comparison."""
-    return best(look_again(looks.path(patience), looks.second.hold_out)).order
+    return best(look_again(looks.path(patience), looks.again)).order
+
+
+def simplest(looks: Looks, chance: float = 1.0) -> int:
+    """The fewest states that err at most so many standard errors more than what ships.
+
+    Errors are compared in each stretch of halves and of quarters.
+    """
+    found = shipped(looks)
+    for order in near(looks):
+        more = looks.stretches(order) - looks.stretches(found)
+        error = more.std(ddof=1) / np.sqrt(len(more))
+        if order < found and len(more) > 2 and more.mean() <= chance * error:
+            return order
+    return found
 
 
 def by(looks: Looks, errors: Callable[[int], float]) -> int:
@@ -178,6 +201,9 @@ RULES: dict[str, Callable[[Looks], int]] = {
     "halves and quarters, two": lambda looks: shipped(looks, patience=2),
     "halves and quarters, three": shipped,
     "halves and quarters, four": lambda looks: shipped(looks, patience=4),
+    "simplest within half a standard error": lambda looks: simplest(looks, 0.5),
+    "simplest within a standard error": simplest,
+    "simplest within 1.5 standard errors": lambda looks: simplest(looks, 1.5),
     "halves and quarters, without doubt": lambda looks: by(looks, looks.both),
     "quarters": lambda looks: by(looks, looks.quarters),
     "halves with their best starts": lambda looks: by(looks, looks.best_start),
@@ -259,13 +285,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("runs/linear_orders"))
     parser.add_argument("--systems", type=int, default=16, help="of each kind")
+    parser.add_argument("--first", type=int, default=0, help="number of the first system")
+    parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--docs", type=Path, help="page whose table is written")
     parser.add_argument("--report-only", action="store_true", help="run nothing")
     words = parser.parse_args()
     results = Results(words.out, "linear_orders.jsonl")
-    sizes = dict.fromkeys(KINDS, words.systems)
-    sizes["recordings"] = len(RECORDINGS) if os.environ.get("PRSSM_DATA") else 0
-    plan = [(kind, n) for n in range(max(sizes.values())) for kind in KINDS if n < sizes[kind]]
+    end = dict.fromkeys(KINDS, words.first + words.systems)
+    end["recordings"] = len(RECORDINGS) if os.environ.get("PRSSM_DATA") else 0
+    numbers = range(words.first, words.first + words.systems)
+    plan = [(kind, n) for n in numbers for kind in words.kinds if n < end[kind]]
     if not words.report_only:
         for kind, number in plan:
             row = results.once(study, kind, number)

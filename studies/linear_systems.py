@@ -34,7 +34,7 @@ def general(number: int) -> Made:
     """Order 1 to 20: lags and resonances side by side, any of the usual inputs, some noise."""
     rng = np.random.default_rng([101, number])
     order = int(rng.integers(1, 21))
-    poles = _lags(rng, order % 2) + _resonances(rng, order // 2, damping=(0.02, 0.9), most=0.35)
+    poles = lags(rng, order % 2) + resonances(rng, order // 2, damping=(0.02, 0.9), most=0.35)
     rows = int(rng.integers(250, 1001))
     kind = str(rng.choice(list(EXCITATIONS)))
     pace = float(np.exp(rng.uniform(np.log(2.0), np.log(12.0))))
@@ -48,7 +48,7 @@ def flexible(number: int) -> Made:
     """A flexible arm: few modes with little damping, a periodic sum of sines, 512 rows."""
     rng = np.random.default_rng([102, number])
     modes = int(rng.integers(2, 6))
-    poles = _resonances(rng, modes, damping=(0.003, 0.04), most=0.4)
+    poles = resonances(rng, modes, damping=(0.003, 0.04), most=0.4)
     rows = 512
     u = multisine(rng, _RUN_IN + 2 * rows, period=rows)
     noise = float(np.exp(rng.uniform(np.log(0.003), np.log(0.05))))
@@ -67,11 +67,11 @@ def multisine(rng: np.random.Generator, rows: int, period: int) -> np.ndarray:
     return u / u.std()
 
 
-def _lags(rng: np.random.Generator, count: int) -> list[complex]:
+def lags(rng: np.random.Generator, count: int) -> list[complex]:
     return [complex(np.exp(-1.0 / rng.uniform(1.0, 30.0))) for _ in range(count)]
 
 
-def _resonances(
+def resonances(
     rng: np.random.Generator, count: int, damping: tuple[float, float], most: float
 ) -> list[complex]:
     """One pole of each pair; frequencies between 0.01 and `most` of the rate."""
@@ -93,8 +93,8 @@ def _made(
     """Modes side by side, each of about unit size, with sensor noise or a disturbance."""
     y = np.zeros(len(u))
     for pole in poles:
-        mode = _mode(pole, u, lead=bool(rng.random() < 0.5))
-        y += rng.uniform(0.3, 1.0) * rng.choice([-1.0, 1.0]) * mode / mode.std()
+        part = mode(pole, u, lead=bool(rng.random() < 0.5))
+        y += rng.uniform(0.3, 1.0) * rng.choice([-1.0, 1.0]) * part / part.std()
     error = rng.standard_normal(len(u))
     if coloured:
         error = lfilter([np.sqrt(1.0 - 0.9**2)], [1.0, -0.9], error)
@@ -104,7 +104,7 @@ def _made(
     return Made(whole[:rows], whole[rows:], order, noise)
 
 
-def _mode(pole: complex, u: np.ndarray, lead: bool) -> np.ndarray:
+def mode(pole: complex, u: np.ndarray, lead: bool) -> np.ndarray:
     """One row of delay; `lead` reads the speed of a resonance instead of its position."""
     if pole.imag == 0.0:
         return lfilter([0.0, 1.0], [1.0, -pole.real], u)

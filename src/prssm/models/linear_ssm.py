@@ -16,8 +16,9 @@ from prssm.inference.noise_search import Likelihood, NoiseFactors, log_likelihoo
 from prssm.inference.spaces.linear_space import LinearSpace, Noises
 from prssm.inference.state_space import StateSpace
 from prssm.linear.first_state import InitialState
+from prssm.linear.last_check import checked
 from prssm.linear.order import Judged, best, judge_orders, largest_order, parameters
-from prssm.linear.output_error import identify, measured
+from prssm.linear.output_error import Identification, measured
 from prssm.linear.system import MAX_RADIUS, LinearSystem
 from prssm.models.estimator import Estimator
 from prssm.models.functions.jax_model import JaxModel, Parameters, Scaling
@@ -104,14 +105,15 @@ class LinearSSM(Estimator):
         order, _, held_out = self._choose(records, session)
         options = self.config
         max_radius = held_out.max_radius if held_out else MAX_RADIUS
-        system = identify(
-            records,
+        search = Identification(records)
+        found = search.best(
             order,
             starts=options.starts,
             random_starts=options.random_starts,
             max_radius=max_radius,
             seed=options.seed,
         )
+        system = checked(search, found, warmup=options.warmup, max_radius=max_radius)
         start = InitialState.fit(system, records)
         error_std = held_out.std if held_out else start.error_std * _correction(system, records)
         self._set(system, replace(start, error_std=np.maximum(error_std, start.error_std)))

@@ -17,6 +17,7 @@ MARKERS = {
     "gpu": ("<!-- gpu:begin -->", "<!-- gpu:end -->"),
     "peers": ("<!-- peers: begin -->", "<!-- peers: end -->"),
     "linear-orders": ("<!-- linear-orders: begin -->", "<!-- linear-orders: end -->"),
+    "prediction-error": ("<!-- prediction-error: begin -->", "<!-- prediction-error: end -->"),
     "subspace": ("<!-- subspace: begin -->", "<!-- subspace: end -->"),
     "fit-time": ("<!-- fit-time: begin -->", "<!-- fit-time: end -->"),
 }

@@ -9,6 +9,7 @@ import numpy as np
 
 from prssm.data.record import Record
 from prssm.linear.first_state import InitialState
+from prssm.linear.last_check import checked
 from prssm.linear.order import Judged, best, judge_orders, largest_order
 from prssm.linear.output_error import Identification
 from prssm.linear.spare_states import SpareStates
@@ -121,7 +122,8 @@ class LinearStart:
         starts are tried.
         """
         pieces = spread_out(records)
-        system = Identification(pieces).best(
+        search = Identification(pieces)
+        system = search.best(
             limits.order,
             starts=2 if near else 4,
             random_starts=0 if near else 4,
@@ -130,7 +132,9 @@ class LinearStart:
         )
         longer = _longer(records, pieces)
         if longer:
-            system = Identification(longer).improved([system], max_radius=limits.max_radius)
+            search = Identification(longer)
+            system = search.improved([system], max_radius=limits.max_radius)
+        system = checked(search, system, warmup=window, max_radius=limits.max_radius)
         return cls.of(system, pieces, window)
 
     @classmethod
