@@ -102,7 +102,10 @@ SHIPPED = "output error"
 
 
 def with_offset(system: LinearSystem, records: Sequence[Record]) -> LinearSystem:
-    """The same with the offset that output error would give it; see `linear.output_error`."""
+    """The same with the offset that output error would give it; see `linear.output_error`.
+
+    The weight of its prior is that of the errors without offset.
+    """
     zero = replace(system, offset=np.zeros_like(system.offset))
     outputs = len(system.offset)
     square = np.zeros((outputs, outputs))

@@ -16,6 +16,7 @@ MARKERS = {
     "true-function": ("<!-- true-function: begin -->", "<!-- true-function: end -->"),
     "gpu": ("<!-- gpu:begin -->", "<!-- gpu:end -->"),
     "peers": ("<!-- peers: begin -->", "<!-- peers: end -->"),
+    "last-check": ("<!-- last-check: begin -->", "<!-- last-check: end -->"),
     "linear-orders": ("<!-- linear-orders: begin -->", "<!-- linear-orders: end -->"),
     "prediction-error": ("<!-- prediction-error: begin -->", "<!-- prediction-error: end -->"),
     "subspace": ("<!-- subspace: begin -->", "<!-- subspace: end -->"),
