@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from prssm.data.record import Record
+from prssm.foundation.errors import TrainingError
 from prssm.linear import last_check
 from prssm.linear.first_state import InitialState
 from prssm.linear.last_check import checked, started_error
@@ -94,8 +95,23 @@ def test_no_limit_is_tried_beyond_that_of_the_search(monkeypatch) -> None:
     kept = checked(search, found, warmup=WARMUP, max_radius=MAX_RADIUS)
     assert limits == [0.98, 0.95]
     assert spectral_radius(kept.A) == 0.95  # three per cent less is no gain, ten are
+    errors = iter([1.0, 0.97, 0.96])
+    monkeypatch.setattr(last_check, "started_error", lambda *_: next(errors))
+    assert checked(search, found, warmup=WARMUP, max_radius=MAX_RADIUS) is found
     limits.clear()
     errors = iter([1.0, 0.5])
     monkeypatch.setattr(last_check, "started_error", lambda *_: next(errors))
     checked(search, found, warmup=WARMUP, max_radius=0.98)
     assert limits == [0.95]
+
+
+def test_what_was_found_stays_where_no_faster_system_exists(monkeypatch) -> None:
+    found = system(0.99, 0.7)
+    search = Identification([recording(found)])
+
+    def none(*_: object, **__: object) -> LinearSystem:
+        raise TrainingError("no start gave a finite error")
+
+    monkeypatch.setattr(search, "best", none)
+    monkeypatch.setattr(last_check, "started_error", lambda *_: 1.0)
+    assert checked(search, found, warmup=WARMUP, max_radius=MAX_RADIUS) is found

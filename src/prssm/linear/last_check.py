@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from prssm.data.record import Record
+from prssm.foundation.errors import TrainingError
 from prssm.linear.first_state import InitialState
 from prssm.linear.held_out import RADII
 from prssm.linear.output_error import Identification, measured, squared_error
@@ -39,7 +40,12 @@ def checked(
     for limit in RADII:
         if limit >= max_radius or spectral_radius(found.A) <= limit:
             continue  # the limit would change nothing
-        other = search.best(found.order, starts=2, random_starts=0, max_radius=limit, near=[found])
+        try:
+            other = search.best(
+                found.order, starts=2, random_starts=0, max_radius=limit, near=[found]
+            )
+        except (TrainingError, np.linalg.LinAlgError):  # no such system; what was found stays
+            continue
         other_error = started_error(other, records, warmup)
         if other_error < (1.0 - _GAIN) * error:
             best = other
