@@ -171,3 +171,30 @@ def test_a_model_of_a_part_is_the_same_from_the_model_of_all_as_from_scratch():
     np.testing.assert_allclose(near.system.markov(12), scratch.system.markov(12), atol=1e-4)
     # and it is not the model of all
     assert np.abs(near.system.markov(12) - of_all.system.markov(12)).max() > 1e-4
+
+
+def test_a_turned_start_is_the_same_model_with_independent_errors_of_its_first_state():
+    rng = np.random.default_rng(7)
+    u = rng.normal(size=(200, 1))
+    y = np.zeros((200, 1))
+    for t in range(2, 200):
+        y[t] = 1.6 * y[t - 1] - 0.7 * y[t - 2] + u[t - 1]
+    records = [Record(u, y / y.std() + 0.05 * rng.normal(size=y.shape))]
+    start = LinearStart.fit(records, Limits(2, 0.999), 6)
+    turned = start.turned()
+    np.testing.assert_allclose(turned.system.markov(20), start.system.markov(20), atol=1e-10)
+    # the covariance of the first output is that of the errors as they are, which depend on each
+    # other: taken as independent in the old coordinates they would say another
+    C = np.asarray(start.emission.states)
+    exact = C @ start.first_factor @ start.first_factor.T @ C.T
+    std = np.exp(turned.first_log_std)
+    seen = np.asarray(turned.emission.states)
+    np.testing.assert_allclose((seen * std**2) @ seen.T, exact, rtol=1e-6)
+    apart = (C * np.exp(2.0 * start.first_log_std)) @ C.T
+    assert abs((apart / exact).item() - 1.0) > 0.01
+    # what is recognised and where the run was are the same in the new coordinates
+    first = np.concatenate([records[0].y[:6].ravel(), u[:6].ravel()])
+    old = start.first_weight @ first + start.first_bias
+    new = turned.first_weight @ first + turned.first_bias
+    np.testing.assert_allclose(seen @ new, C @ old, atol=1e-10)
+    np.testing.assert_allclose(turned.visited[0][:, :2] @ seen.T, start.visited[0][:, :2] @ C.T)

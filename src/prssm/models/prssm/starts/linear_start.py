@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from prssm.data.record import Record
 from prssm.linear.first_state import InitialState
@@ -109,6 +110,8 @@ class LinearStart:
     visited: list[np.ndarray]
     # of the random weights with which the recognition model's hidden layer adds to that map
     hidden_part: float = 0.0
+    # F of the covariance F F' of the first state, where it is known; the deviations are its rows'
+    first_factor: np.ndarray | None = None
 
     @classmethod
     def fit(
@@ -177,6 +180,29 @@ class LinearStart:
             first_bias=first_bias,
             first_log_std=np.log(first_std),
             visited=visited,
+            first_factor=factor,
+        )
+
+    def turned(self) -> Self:
+        """The same model in coordinates in which the errors of its first state are independent.
+
+        A recognition model knows no others: of errors that depend on each other it makes a band
+        that is too wide where a run begins. States that are uncorrelated stay so.
+        """
+        if self.first_factor is None:
+            return self
+        turn, std, _ = np.linalg.svd(self.first_factor)
+        kept = block_diag(turn, np.eye(self.weight.shape[1] - self.order))
+        return replace(
+            self,
+            weight=turn.T @ self.weight @ kept,
+            bias=turn.T @ self.bias,
+            emission=replace(self.emission, states=np.asarray(self.emission.states) @ turn),
+            first_weight=turn.T @ self.first_weight,
+            first_bias=turn.T @ self.first_bias,
+            first_log_std=np.log(np.maximum(std, _LEAST_FIRST_STD)),
+            visited=[run @ kept for run in self.visited],
+            first_factor=np.diag(std),
         )
 
     @property

@@ -108,10 +108,11 @@ class Starts:
 
         Its order changes from restart to restart.
         """
-        config = self.config
-        if not with_gp:
-            config = config.replace(signal_std=_NO_SIGNAL, z_mean_std=0.0)
-        return linear_model(config, self.linear[restart % len(self.linear)], rng)
+        linear = self.linear[restart % len(self.linear)]
+        if with_gp:
+            return linear_model(self.config, linear, rng)
+        config = self.config.replace(signal_std=_NO_SIGNAL, z_mean_std=0.0)
+        return linear_model(config, linear.turned(), rng)
 
     def network_model(self, restart: int, rng: np.random.Generator) -> StateSpaceModel:
         """A network that was trained before; see `fitting.network_contender`."""
