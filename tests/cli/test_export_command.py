@@ -41,6 +41,26 @@ def test_mistakes_are_one_line(saved: Path, words: list[str], said: str, capsys)
     assert [path.name for path in saved.parent.iterdir()] == ["tank.prssm"]
 
 
+@pytest.mark.parametrize(
+    ("to", "place", "said"),
+    [
+        ("fmu2", "plant.zip", "out: expected a file name that ends in .fmu, got 'plant.zip'"),
+        ("fmu3", "taken/plant.fmu", "out: expected the name of a folder, got the file 'taken'"),
+        ("casadi", "full", "out: expected the name of a file, got the folder 'full'"),
+        ("c", "taken", "out: expected the name of a folder, got the file 'taken'"),
+        ("onnx", "taken/graphs", "out: expected the name of a folder, got the file 'taken'"),
+    ],
+)
+def test_a_wrong_place_is_said_before_the_model_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys, to: str, place: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken").touch()
+    (tmp_path / "full").mkdir()
+    assert main(["export", "never-read.prssm", "--to", to, "--out", place]) == 2
+    assert capsys.readouterr().err == f"prssm: {said}\n"
+
+
 def test_the_same_from_python(tmp_path: Path) -> None:
     folder = prssm.export(random_prssm(), to="c", out=tmp_path / "code", samples=0)
     assert sorted(path.name for path in folder.iterdir()) == [

@@ -115,4 +115,4 @@ def test_mistakes_are_named(tmp_path):
     with pytest.raises(OptionError, match="precision: expected double"):
         write(describe(model), tmp_path / "m", ExportSettings(precision="single"))
     with pytest.raises(OptionError, match="out: expected the name of a file, got the folder"):
-        write(describe(model), tmp_path, ExportSettings())
+        prssm.export(model, to="casadi", out=tmp_path)

@@ -1,7 +1,8 @@
 """The languages that a fitted model can be written in, by name.
 
 A new target is a file with a function `write(description, out, settings)` that gives the path of
-what it wrote, and a line in `TARGETS`. Nothing is imported before it is asked for.
+what it wrote, and a line in `TARGETS`, which also says what may stand at `out`. Nothing is imported
+before it is asked for.
 """
 
 import importlib
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from prssm.export import places
 from prssm.foundation.errors import OptionError, did_you_mean
 
 
@@ -35,19 +37,28 @@ class ExportSettings:
 
 @dataclass(frozen=True)
 class Target:
-    """Where a target is written, what it is in a few words, and how names of its files end."""
+    """Who writes a target, what it is in a few words, how names of its files end, where it fits."""
 
     home: str  # module:function
     says: str
     suffix: str
+    checked: Callable[[Path], Path]  # one of `places`
 
 
 TARGETS = {
-    "c": Target("prssm.export.c99.target:write", "a folder with C99 code", "-c"),
-    "fmu2": Target("prssm.export.fmu.target:write_fmi2", "an FMU, FMI 2.0 co-simulation", ".fmu"),
-    "fmu3": Target("prssm.export.fmu.target:write_fmi3", "an FMU, FMI 3.0 co-simulation", ".fmu"),
-    "casadi": Target("prssm.export.casadi.target:write", "a file of CasADi functions", ".casadi"),
-    "onnx": Target("prssm.export.onnx.target:write", "a folder with ONNX graphs", "-onnx"),
+    "c": Target("prssm.export.c99.target:write", "a folder with C99 code", "-c", places.folder),
+    "fmu2": Target(
+        "prssm.export.fmu.target:write_fmi2", "an FMU, FMI 2.0 co-simulation", ".fmu", places.fmu
+    ),
+    "fmu3": Target(
+        "prssm.export.fmu.target:write_fmi3", "an FMU, FMI 3.0 co-simulation", ".fmu", places.fmu
+    ),
+    "casadi": Target(
+        "prssm.export.casadi.target:write", "a file of CasADi functions", ".casadi", places.file
+    ),
+    "onnx": Target(
+        "prssm.export.onnx.target:write", "a folder with ONNX graphs", "-onnx", places.folder
+    ),
 }
 
 
@@ -65,11 +76,12 @@ def export(
     `to` is one of `TARGETS`. The band is carried by `samples` fixed trajectories; 0: the mean
     alone.
     """
+    place = target_named(to).checked(Path(out))
     write = writer(to)
     settings = ExportSettings(samples=samples, precision=precision, seed=seed)
     from prssm.export.describing import describe
 
-    return write(describe(model), Path(out), settings)
+    return write(describe(model), place, settings)
 
 
 def target_named(name: str) -> Target:

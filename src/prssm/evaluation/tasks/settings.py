@@ -231,7 +231,7 @@ class ExportTask(ExportSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        target_named(self.to)
+        target_named(self.to).checked(self.place)
 
     @property
     def place(self) -> Path:

@@ -5,14 +5,14 @@ from pathlib import Path
 from prssm.export.c99.selftest import SELFTEST, measure, selftest
 from prssm.export.c99.source import UNMEASURED, sources
 from prssm.export.description import Description
-from prssm.export.folders import checked_folder, write_folder
+from prssm.export.folders import write_folder
 from prssm.export.targets import ExportSettings
 from prssm.foundation.errors import PrssmError
 
 
 def write(description: Description, out: Path, settings: ExportSettings) -> Path:
     """Write the files into the folder `out`, where none but such files are replaced."""
-    return write_folder(checked_folder(out), c_files(description, settings))
+    return write_folder(out, c_files(description, settings))
 
 
 def c_files(description: Description, settings: ExportSettings) -> dict[str, str]:

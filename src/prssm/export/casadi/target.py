@@ -22,8 +22,6 @@ def write(description: Description, out: Path, settings: ExportSettings) -> Path
         raise OptionError(
             f"precision: expected double, in which CasADi computes, got {settings.precision}"
         )
-    if out.is_dir():
-        raise OptionError(f"out: expected the name of a file, got the folder {str(out)!r}")
     functions = functions_of(description, samples=settings.samples, seed=settings.seed)
     out.parent.mkdir(parents=True, exist_ok=True)
     new = out.with_name(f".{out.name}.new")

@@ -19,7 +19,7 @@ from prssm.export.names import identifier
 from prssm.export.targets import ExportSettings
 from prssm.export.text import in_comment, render
 from prssm.foundation.atomic import replacing
-from prssm.foundation.errors import OptionError, PrssmError
+from prssm.foundation.errors import PrssmError
 from prssm.foundation.version import __version__
 
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same model gives the same file
@@ -38,8 +38,6 @@ def write_fmi3(description: Description, out: Path, settings: ExportSettings) ->
 
 
 def _write(description: Description, out: Path, settings: ExportSettings, version: int) -> Path:
-    if out.suffix.lower() != ".fmu" or out.is_dir():
-        raise OptionError(f"out: expected a file name that ends in .fmu, got {str(out)!r}")
     if compiler() is None:
         raise PrssmError(
             "export: an FMU carries a compiled library, and no C compiler was found; install gcc "
