@@ -6,7 +6,7 @@ What was expected, what came, where; and the one kind of warning.
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 LONGEST = 300  # characters of a message, whatever a file has put into it
 
@@ -93,14 +93,18 @@ def warn(text: str) -> None:
 _ENOUGH = 3  # letters of a word that a longer one begins with
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """' Did you mean 'x'?' for the closest known word, else the list of what is known."""
+def did_you_mean(word: str, known: Iterable[str], among: Sequence[str] | None = None) -> str:
+    """' Did you mean 'x'?' for the closest known word, else the list of what is known.
+
+    Where not all that is known may be meant, `among` is what may.
+    """
     known = list(known)
+    possible = known if among is None else among
     begun = str(word).lower()
-    alike = [name for name in known if str(name).lower().startswith(begun)]
+    alike = [name for name in possible if str(name).lower().startswith(begun)]
     if len(alike) == 1 and len(begun) >= _ENOUGH:
         return f" Did you mean {alike[0]!r}?"
-    close = difflib.get_close_matches(str(word), known, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(str(word), possible, n=1, cutoff=0.6)
     if close:
         return f" Did you mean {close[0]!r}?"
     return f" Known: {listed(known, most=40)}."

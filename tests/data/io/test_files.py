@@ -188,6 +188,31 @@ def test_what_mends_time_stamps_needs_some(tmp_path, rule):
             {"outputs": "Level"},
             "no column 'Level'. Did you mean 'level [m]'?",
         ),
+        (  # letters alone would say 'level [m]'
+            "ventil [V],level [m]\n1,2\n3,4\n",
+            {"inputs": "valve [V]"},
+            "no column 'valve [V]'. Did you mean 'ventil [V]'?",
+        ),
+        (
+            "level [m],time [s]\n1,2\n3,4\n",
+            {"inputs": "valve [V]"},
+            "no column 'valve [V]'. Known: level [m], time [s].",
+        ),
+        (
+            "pump [V],drive [V],level [m]\n1,2,3\n3,4,5\n",
+            {"inputs": "pomp [V]"},
+            "no column 'pomp [V]'. Did you mean 'pump [V]'?",
+        ),
+        (
+            "valve [mV],level [V],height [V]\n1,2,3\n3,4,5\n",
+            {"inputs": "Valve [A]"},
+            "no column 'Valve [A]'. Did you mean 'valve [mV]'?",
+        ),
+        (
+            "valve,level [m]\n1,2\n3,4\n",
+            {"inputs": "valv [V]"},
+            "no column 'valv [V]'. Did you mean 'valve'?",
+        ),
         ("u,y\n1,2\n\n3,four\n", {}, "column 'y', line 4: expected a number, got 'four'"),
         ("u,y\n1,2\n3\n", {}, "line 3 has 1 cells, expected 2 as in line 1"),
         ("u,y\n1,2\n3,4,5\n", {}, "line 3 has 3 cells, expected 2"),

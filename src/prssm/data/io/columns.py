@@ -89,6 +89,21 @@ def bare_name(name: str) -> str:
     return re.sub(r"\s*[\[(][^\])]*[\])]\s*$", "", name)
 
 
+def did_you_mean_column(name: str, names: Sequence[str]) -> str:
+    """' Did you mean 'x'?' for a column that nobody knows, else the list of what is known.
+
+    A unit that was said counts more than letters: 'valve [V]' may be 'ventil [V]', not 'level [m]'.
+    """
+    unit = unit_of(name)
+    if unit is None:
+        return did_you_mean(name, names)
+    bare = bare_name(name).lower()
+    alike = [known for known in names if bare_name(known).lower() == bare]
+    same = [known for known in names if unit_of(known) == unit]
+    silent = [known for known in names if unit_of(known) is None]
+    return did_you_mean(name, names, among=alike or same or silent)
+
+
 @dataclass(frozen=True)
 class TextColumns:
     """Cells of a text file.
@@ -115,7 +130,7 @@ class TextColumns:
                 else " (the file has no header: its columns are called by number)"
             )
             raise DataError(
-                f"{self.where}: no column {name!r}{note}.{did_you_mean(name, self.names)}"
+                f"{self.where}: no column {name!r}{note}.{did_you_mean_column(name, self.names)}"
             )
         return [found]
 
@@ -229,7 +244,9 @@ class ArrayColumns:
             return [found]
         if name in self.left_out:
             raise self._no_numbers(name)
-        raise DataError(f"{self.where}: no {self.word} {name!r}.{did_you_mean(name, self.names)}")
+        raise DataError(
+            f"{self.where}: no {self.word} {name!r}.{did_you_mean_column(name, self.names)}"
+        )
 
     def numbers(self, name: str) -> np.ndarray:
         if name in self.texts:

@@ -9,9 +9,9 @@ import numpy as np
 
 from prssm.data.clock.reading import Asked, stamps_of
 from prssm.data.clock.stamps import Stamps
-from prssm.data.io.columns import named
+from prssm.data.io.columns import did_you_mean_column, named
 from prssm.data.io.text.cells import number
-from prssm.foundation.errors import DataError, did_you_mean
+from prssm.foundation.errors import DataError
 
 
 def _row(row: int) -> str:
@@ -38,7 +38,9 @@ class FrameColumns:
     def expand(self, name: str) -> list[str]:
         found = named(name, self.names, self.where)
         if found is None:
-            raise DataError(f"{self.where}: no column {name!r}.{did_you_mean(name, self.names)}")
+            raise DataError(
+                f"{self.where}: no column {name!r}.{did_you_mean_column(name, self.names)}"
+            )
         return [found]
 
     def numbers(self, name: str) -> np.ndarray:

@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 
 from prssm.data.clock.rules import seconds_of
-from prssm.data.io.columns import named
+from prssm.data.io.columns import did_you_mean_column, named
 from prssm.data.preprocessing.step import ModelStep
 from prssm.data.record import Record
-from prssm.foundation.errors import DataError, ModelFileError, OptionError, did_you_mean
+from prssm.foundation.errors import DataError, ModelFileError, OptionError
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Delay(ModelStep):
         if column is None:
             raise OptionError(
                 f"preprocess: {self}: no input is called {self.column!r}."
-                f"{did_you_mean(self.column, first.input_names or ['none'])}"
+                f"{did_you_mean_column(self.column, first.input_names or ['none'])}"
             )
         rows = self._rows(first)
         if not 0 < rows < min(map(len, records)):
