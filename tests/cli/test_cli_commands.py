@@ -3,6 +3,7 @@
 import json
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -98,6 +99,24 @@ def test_quiet_prints_nothing_and_a_file_of_options_is_enough(
     assert prssm.load("q.prssm").config.seed == 7
     assert main(["fit", "--config", "fit.toml", "--seed", "8"]) == 0
     assert prssm.load("q.prssm").config.seed == 8
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_models_on_the_way_are_told_unless_quiet(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], quiet: bool
+) -> None:
+    fit = Constant.fit
+
+    def found_early(model: Constant, data: Any, *, found: Any, **more: Any) -> Any:
+        fitted = fit(model, data, **more)
+        found(fitted)
+        return fitted
+
+    monkeypatch.setattr(Constant, "fit", found_early)
+    assert main(["fit", "plain.csv", *CONSTANT, *["--quiet"] * quiet]) == 0
+    said = capsys.readouterr().err
+    assert ("s, saved in model.prssm" in said) is not quiet
+    assert not (quiet and said)
 
 
 def test_a_simulated_set_by_name(capsys: pytest.CaptureFixture[str]) -> None:

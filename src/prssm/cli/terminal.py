@@ -68,11 +68,18 @@ def unwarned() -> Iterator[None]:
         yield
 
 
+def news(quiet: bool) -> Callable[[str], None]:
+    """Tells what has been reached, in a log as well; with --quiet nobody."""
+    return _unsaid if quiet else note
+
+
+def _unsaid(text: str) -> None:
+    """For what is not told."""
+
+
 def phases(quiet: bool) -> Callable[[str], None]:
     """Names what goes on, on a terminal; in a log it would only be noise."""
-    if wants_progress(quiet):
-        return note
-    return lambda text: None
+    return note if wants_progress(quiet) else _unsaid
 
 
 def wants_progress(quiet: bool) -> bool:

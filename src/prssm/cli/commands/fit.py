@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from prssm.cli.merging import merge
 from prssm.cli.outputs import MODEL, REPORT, checked_name
 from prssm.cli.settings import FIT_WORDS, FitWords, fit_settings
-from prssm.cli.terminal import note, phases
+from prssm.cli.terminal import news, note, phases
 from prssm.foundation.errors import OptionError, ProcessError, TrainingInterrupted, did_you_mean
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ def fit(
     quiet = bool(said.words.quiet)
     watcher = _watcher(said.words.progress)
     phase = phases(quiet) if watcher is None else watcher.phase
-    fitted = _fit(settings, not quiet if watcher is None else watcher, phase, begun=begun)
+    progress = not quiet if watcher is None else watcher
+    fitted = _fit(settings, progress, phase, saved=news(quiet), begun=begun)
     if not fitted.leads or (quiet and report is None):
         return
     from prssm.evaluation.comparison import compare
@@ -109,12 +110,15 @@ def _fit(
     progress: bool | ProgressFile,
     phase: Callable[[str], None],
     *,
+    saved: Callable[[str], None],
     begun: float,
 ) -> Fitted:
     from prssm.evaluation.tasks import fit as task
 
     try:
-        return task.fit(settings, progress=progress, note=note, phase=phase, begun=begun)
+        return task.fit(
+            settings, progress=progress, note=note, phase=phase, saved=saved, begun=begun
+        )
     except TrainingInterrupted as error:
         raise TrainingInterrupted(f"{error}; the same command with --resume goes on") from error
     except ProcessError as error:

@@ -56,12 +56,14 @@ def fit(
     progress: bool | Progress = False,
     note: Note = no_notes,
     phase: Note = no_notes,
+    saved: Note = no_notes,
     begun: float | None = None,
 ) -> Fitted:
     """Train a model and write it to `settings.out`, which holds the best so far meanwhile.
 
-    An interruption leaves that and the checkpoint. A budget counts from the moment `begun` (of
-    `time.monotonic`), now if there is none: a command begins before all is imported.
+    `note` is told what a person should know, `phase` what begins, `saved` each better model.
+    An interruption leaves the best one and the checkpoint. A budget counts from the moment `begun`
+    (of `time.monotonic`), now if there is none: a command begins before all is imported.
     """
     begun = time.monotonic() if begun is None else begun
     model = build(settings, note)
@@ -73,7 +75,7 @@ def fit(
     leads = many.leads(settings.processes)
     if leads:
         _prepare(checkpoint, settings.resume, note)
-    so_far = _SoFar(settings.out, begun, note, least=_error_to_beat(settings))
+    so_far = _SoFar(settings.out, begun, saved, least=_error_to_beat(settings))
     phase(f"fitting {model.name}: linear models first, then training")
     model.fit(
         loaded.source,
@@ -125,7 +127,7 @@ class _SoFar:
 
     out: Path
     begun: float
-    note: Note
+    saved: Note
     least: float
 
     def save(self, model: Estimator) -> None:
@@ -134,7 +136,7 @@ class _SoFar:
             return
         model.save(self.out)
         told = dict(model.findings()).get("Complexity") or model.name
-        self.note(f"after {time.monotonic() - self.begun:.0f} s, saved in {self.out}: {told}")
+        self.saved(f"after {time.monotonic() - self.begun:.0f} s, saved in {self.out}: {told}")
 
 
 def _error_to_beat(settings: FitSettings) -> float:
