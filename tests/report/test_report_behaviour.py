@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 from small_models import small_linear, small_record
 
+from prssm.data.preprocessing.pipeline import Preprocessing
+from prssm.evaluation.comparison import Run
 from prssm.foundation.errors import DataError
 from prssm.models.constant import Constant
+from prssm.prediction.metrics import evaluate
 from prssm.report.fit import behaviour as page
-from prssm.report.fit.findings import POINTS, Behaviour, behaviour_of
+from prssm.report.fit.findings import POINTS, Behaviour, behaviour_of, gathered
+from prssm.report.fit.sections import sections
 
 
 @pytest.fixture(scope="module")
@@ -20,6 +24,20 @@ def test_the_words_say_where_it_rests_and_how_slow_it_is(model):
     assert "At valve 0 = 3, the mean of training, the model rests at level 0 = -0.75." in words
     slowest = np.abs(np.linalg.eigvals(model.A_)).max()
     assert f"slowest pole is {slowest:.4g}, a time constant of" in words
+
+
+def test_responses_say_which_dead_time_they_leave_out(model):
+    assert page.without_dead_times(model) == ""
+    delayed = small_linear()
+    steps = Preprocessing.of(["detrend", "delay=u:3", "delay=u:0.5s"])
+    delayed.preprocessing_, _ = steps.learn([small_record(delayed)])
+    told = page.without_dead_times(delayed)
+    assert "leave the dead time out" in told
+    assert "outputs answer later than drawn, by 3 rows for u, 1 row (0.5s) for u." in told
+    run = delayed.simulate(small_record(delayed))
+    runs = [Run("test data", [run], evaluate([run], delayed.scaler_.y_std))]
+    shown = [one for one in sections(gathered(delayed, runs, [], True)) if "step" in one.pictures]
+    assert [one.explanation.endswith(told) for one in shown] == [True]
 
 
 def test_figures_draw_what_was_computed(model):

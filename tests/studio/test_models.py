@@ -85,6 +85,22 @@ def test_every_response_has_a_figure(client: TestClient, kind: str) -> None:
     assert found["lines"] == []
 
 
+@pytest.mark.parametrize(("kind", "lines"), [("step", 1), ("impulse", 1), ("static", 0)])
+def test_responses_name_the_dead_time_that_they_leave_out(
+    studio: Studio, client: TestClient, kind: str, lines: int
+) -> None:
+    record = read(studio.logs.path(studio.logs.one("log-1")))
+    model = LinearSSM(order=1, starts=1, random_starts=0)
+    model.fit(record[:280], preprocess=[f"delay={record.input_names[0]}:2"])
+    path = model.save(studio.folder / "models" / "late.prssm")
+    asked = {"models": ["late"], "kind": kind}
+    found = client.post("/api/compare/behaviour", json=asked).json()
+    path.unlink()
+    told = [line["text"] for line in found["lines"]]
+    assert len(told) == lines
+    assert all(f"later than drawn, by 2 rows for {record.input_names[0]}." in text for text in told)
+
+
 def test_no_figure_holds_a_script(client: TestClient) -> None:
     for path, more in (("runs", {}), ("slices", {}), ("behaviour", {"kind": "static"})):
         text = client.post(f"/api/compare/{path}", json={**ROWS, **more}).text

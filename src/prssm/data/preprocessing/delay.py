@@ -67,6 +67,12 @@ class Delay(ModelStep):
         u[:, self.number] = record.u[np.maximum(np.arange(len(u)) - self.rows, 0), self.number]
         return record.changed(u=u)
 
+    @property
+    def dead_time(self) -> str:
+        in_rows = f"{self.rows} row{'s' * (self.rows != 1)}"
+        told = in_rows if self.amount.isdecimal() else f"{in_rows} ({self.amount})"
+        return f"{told} for {self.column}"
+
     def learnt(self) -> dict[str, Any]:
         return {"rows": self.rows}
 

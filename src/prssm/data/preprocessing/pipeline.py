@@ -90,6 +90,11 @@ class Preprocessing:
         """Whether the model's scales take the level out, even where they change nothing else."""
         return any(step.centres for step in self.model_steps)
 
+    @property
+    def dead_times(self) -> list[str]:
+        """Inputs that a step hands over later, and by how much, in words."""
+        return [step.dead_time for step in self.model_steps if step.dead_time]
+
     # ---- new data ----
 
     def prepare(self, record: Record, *, causal: bool = False) -> Prepared:

@@ -63,6 +63,11 @@ class ModelStep(Step):
         """Whether a running system needs nothing of it: each row is as the model wants it."""
         return False
 
+    @property
+    def dead_time(self) -> str:
+        """By how much an input acts later because of the step, in words; else ''."""
+        return ""
+
     def cautions(self, record: Record) -> list[str]:
         """What a run over this record must be distrusted for because of the step."""
         return []

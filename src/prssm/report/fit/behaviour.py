@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from prssm.models.estimator import Estimator
 from prssm.models.functions.linearise import Linearised
 from prssm.models.functions.slices import TransitionSlices
 from prssm.models.functions.steady import StaticCurve
@@ -129,6 +130,17 @@ def in_words(near: Linearised) -> str:
     if max(len(near.input_names), len(near.output_names)) > MOST:
         text += f"The first {MOST} inputs and outputs are shown."
     return text
+
+
+def without_dead_times(model: Estimator) -> str:
+    """That responses leave out the dead time of a step of preprocessing; '' where there is none."""
+    late = model.preprocessing_.dead_times
+    if not late:
+        return ""
+    return (
+        "Step and impulse responses leave the dead time out, which preprocessing takes from the "
+        f"data before the model sees them: outputs answer later than drawn, by {', '.join(late)}."
+    )
 
 
 def _valued(names: tuple[str, ...], values: np.ndarray) -> list[str]:

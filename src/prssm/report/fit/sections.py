@@ -156,7 +156,8 @@ def _behaviour(found: Findings) -> list[Section]:
         pictures["static"] = embed(static, "static curves with band", "Outputs at rest")
         pole = behaviour.pole_figure(near)
         pictures["poles"] = embed(pole, "poles in the unit circle", narrow=True)
-        parts.append(Section(heading, behaviour.in_words(near), pictures))
+        told = f"{behaviour.in_words(near)}{behaviour.without_dead_times(found.model)}"
+        parts.append(Section(heading, told, pictures))
     if found.slices is not None:
         image = embed(behaviour.slice_figure(found.slices), "slices of the transition with band")
         told = (

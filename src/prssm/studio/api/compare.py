@@ -4,6 +4,7 @@ Every figure is one of the report's; the numbers come from the same functions as
 line.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -132,7 +133,16 @@ def _behaviour(studio: Studio, models: tuple[str, ...], kind: str) -> dict[str, 
         figures = [item(static_curves(alike, curves))]
     else:
         figures = [item(responses(alike, kind))]
+        lines += _dead_times(studio, alike)
     return {"figures": figures, "lines": lines}
+
+
+def _dead_times(studio: Studio, models: Iterable[str]) -> list[dict[str, str]]:
+    """What responses leave out, for each model that has it."""
+    from prssm.report.fit.behaviour import without_dead_times
+
+    told = {id_: without_dead_times(studio.models.one(id_)) for id_ in models}
+    return [{"kind": "", "text": f"{id_}: {text}"} for id_, text in told.items() if text]
 
 
 def _alike(found: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
