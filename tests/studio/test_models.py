@@ -2,8 +2,10 @@
 
 import csv
 import io
+import json
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +78,20 @@ def test_rows_ahead_are_the_library_s(client: TestClient, studio: Studio) -> Non
 def test_every_view_has_a_figure(client: TestClient, view: str) -> None:
     found = client.post(f"/api/compare/{view}", json=ROWS).json()
     assert found["figures"][0]["figure"]["doc"]["roots"]
+
+
+@pytest.mark.parametrize(("held_out", "label"), [(True, "test RMSE"), (False, "training RMSE")])
+def test_the_curve_of_errors_says_on_which_rows_they_are(
+    studio: Studio, client: TestClient, monkeypatch, held_out: bool, label: str
+) -> None:
+    history = ({"seconds": 1.0, "rmse": 0.5}, {"seconds": 2.0, "rmse": 0.4})
+    job = studio.jobs.one(MODEL)
+    rows = replace(studio.judge.rows(job), held_out=held_out)
+    monkeypatch.setattr(studio.judge, "rows", lambda job: rows)
+    monkeypatch.setattr(studio.jobs, "one", lambda id_: job.changed(history=history))
+    drawn = client.get(f"/api/jobs/{MODEL}/picture").json()["figures"]["errors"]
+    assert f'"{label}"' in json.dumps(drawn)
+    assert "held-out" not in json.dumps(drawn)
 
 
 @pytest.mark.parametrize("kind", ["step", "impulse", "static", "poles"])

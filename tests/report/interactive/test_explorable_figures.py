@@ -199,7 +199,7 @@ def test_slices_show_the_curve_and_where_the_run_was(model, run) -> None:
     np.testing.assert_array_equal(np.sort(rug["x"]), np.sort(run.inputs[:, 0]))
 
 
-def test_training_horizon_coverage_and_held_out_errors_are_drawn(model, record, run) -> None:
+def test_training_horizon_coverage_and_errors_on_the_way_are_drawn(model, record, run) -> None:
     log = TrainingLog(
         np.arange(10, 60, 10),
         np.array([[-9.0, -5, -3, -2, -1], [-9.0, -8, -7, -6, -5]]),
@@ -219,7 +219,7 @@ def test_training_horizon_coverage_and_held_out_errors_are_drawn(model, record, 
     np.testing.assert_allclose(data["middle"][-1], np.sqrt(np.nanmean(error**2)))
     ideal, _ = glyphs(progress.coverage([run_over(model, "test", [record])]), Line)
     np.testing.assert_array_equal(ideal[1]["at"], ideal[1]["middle"])
-    layout = progress.held_out_errors({"mine": ([1.0, 2.0], [5.0, 4.0])})
+    layout = progress.errors_on_the_way({"mine": ([1.0, 2.0], [5.0, 4.0])}, "test RMSE")
     ((_, data),) = glyphs(layout, Line)
     np.testing.assert_array_equal(data["middle"], [5.0, 4.0])
 

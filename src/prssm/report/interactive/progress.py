@@ -20,11 +20,11 @@ from prssm.training.log import TrainingLog
 _HEIGHT = 300
 
 
-def held_out_errors(
-    curves: Mapping[str, tuple[np.ndarray, np.ndarray]], below: str = "seconds"
+def errors_on_the_way(
+    curves: Mapping[str, tuple[np.ndarray, np.ndarray]], beside: str, below: str = "seconds"
 ) -> LayoutDOM:
-    """Error on held-out rows during training, for each model: pairs of when and how much."""
-    plot = panel(below, "held-out error", height=_HEIGHT)
+    """Error during training, for each model: pairs of when and how much; `beside` says which."""
+    plot = panel(below, beside, height=_HEIGHT)
     drawn = bands_over(
         plot,
         {label: Curve(np.asarray(at), np.asarray(value)) for label, (at, value) in curves.items()},

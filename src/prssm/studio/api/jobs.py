@@ -86,7 +86,7 @@ def picture(request: Request) -> Response:
     """The free run of a job's model over the scored rows, and how its error fell."""
     import numpy as np
 
-    from prssm.report.interactive.progress import held_out_errors
+    from prssm.report.interactive.progress import errors_on_the_way
     from prssm.report.interactive.runs import free_runs
     from prssm.studio.figures.items import item
 
@@ -105,7 +105,8 @@ def picture(request: Request) -> Response:
         curves = {job.id: (seconds, errors)}
         if linear is not None and "rmse" in linear.scores:
             curves["linear"] = (seconds[[0, -1]], np.full(2, linear.scores["rmse"]))
-        figures["errors"] = item(held_out_errors(curves, "seconds of training"))
+        beside = "test RMSE" if rows.held_out else "training RMSE"
+        figures["errors"] = item(errors_on_the_way(curves, beside, "seconds of training"))
     return answer(
         {
             "figures": figures,

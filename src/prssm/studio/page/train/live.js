@@ -41,7 +41,7 @@ export function liveCard() {
     const rows = Object.entries(found.scores).filter(([, one]) => "rmse" in one).map(([name, one]) => [
       { text: name }, cell(number(one.rmse)), cell(number(one.fit_percent, 3)), cell(`${Math.round(100 * one.coverage_95)} %`)]);
     fill(scores, table([{ text: "Model" }, cell("RMSE"), cell("fit %"), cell("in 95 % band")], rows,
-      found.held_out ? "Held-out errors" : "Errors on training rows"));
+      found.held_out ? "Errors on test rows" : "Errors on training rows"));
     run.dataset.model = chosen;
     run.dataset.draws = String(Number(run.dataset.draws || 0) + 1);
   }
