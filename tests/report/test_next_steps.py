@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from small_models import small_linear
+from small_models import small_linear, small_prssm
 
 from prssm.evaluation.comparison import Run, ScoreRow
 from prssm.prediction.metrics import evaluate
@@ -101,11 +101,13 @@ def test_a_wide_band_says_so(good, errors) -> None:
 
 def test_a_linear_model_that_is_as_good_is_preferred(good) -> None:
     own = good.runs[0].scores["rmse"]
-    model = small_linear()
-    model.name = "prssm"
+    model = small_prssm()
     near = changed(good, baselines=[ScoreRow("linear", {"rmse": 1.01 * own})])
     assert "Use the linear model" in only(dataclasses.replace(near, model=model))
     assert "Nothing here" in only(near)  # it is the linear model
+    kept = small_prssm()
+    kept.level_ = "linear"
+    assert only(dataclasses.replace(near, model=kept)).startswith("Keep the model: it is the lin")
     far = changed(good, baselines=[ScoreRow("linear", {"rmse": 1.2 * own})], model=model)
     assert "Nothing here" in only(far)
 

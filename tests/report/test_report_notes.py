@@ -16,7 +16,8 @@ from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
 def texts(kind: str, scores: dict[str, float], baselines: tuple[ScoreRow, ...] = (), **more) -> str:
     train_rmse = more.pop("train_rmse", scores.get("rmse", 1.0))
     runs = [Run("test data", [], scores), Run("training data", [], {"rmse": train_rmse})]
-    notes = notes_about(runs, baselines, more.pop("log", None), held_out=more.pop("held_out", True))
+    held_out = more.pop("held_out", True)
+    notes = notes_about(runs, baselines, more.pop("log", None), held_out=held_out, **more)
     return " / ".join(note.text for note in notes if note.kind == kind)
 
 
@@ -44,6 +45,16 @@ def test_a_better_baseline_is_recommended_and_a_failed_one_named() -> None:
     assert "failed: why" in warnings
     assert "constant" not in warnings
     assert "beats: constant (2)" in texts("good", {"rmse": 1.0}, rows)
+
+
+def test_a_linear_model_that_was_kept_is_not_told_to_be_another() -> None:
+    rows = (ScoreRow("constant", {"rmse": 0.9}), ScoreRow("linear", {"rmse": 0.5}))
+    warnings = texts("warning", {"rmse": 1.0}, rows, is_linear=True)
+    assert "constant model is at least as good" in warnings
+    assert "linear model" not in warnings
+    good = texts("good", {"rmse": 1.0}, rows, is_linear=True)
+    assert "kept is itself linear; the linear model beside it (RMSE 0.5 against 1)" in good
+    assert "itself linear" not in texts("good", {"rmse": 0.4}, rows, is_linear=True)
 
 
 def test_overfitting_divergence_and_missing_test_data_are_said() -> None:

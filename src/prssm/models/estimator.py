@@ -189,6 +189,11 @@ class Estimator(
         """
         return None
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether what was fitted is a linear system, so that a linear model is nothing simpler."""
+        return False
+
     def findings(self) -> list[tuple[str, str]]:
         """What was done to the data and what the fit decided by itself, as (what, how) in words.
 

@@ -91,6 +91,10 @@ class LinearSSM(Estimator):
     def warmup(self) -> int:
         return self.config.warmup * self.stride_
 
+    @property
+    def is_linear(self) -> bool:
+        return True
+
     def _fit(self, records: list[Record], session: Session) -> None:
         try:
             self._identify(records, session)

@@ -140,10 +140,11 @@ def _tell(fitted: Fitted, comparison: Comparison, out: Path) -> None:
     print_table(score_table(comparison.rows, title=f"free run, {first.label}"))
     if len(first.each) > 1:
         print_table(outputs_table(first, title="each output alone"))
-    for text in cautions(comparison, fitted.model.training_):
+    model = fitted.model
+    for text in cautions(comparison, model.training_, is_linear=model.is_linear):
         note(f"caution: {text}")
-    if fitted.model.training_ is not None:
-        print(f"training: {fitted.model.training_.summary()}")
-    for what, how in fitted.model.findings():
+    if model.training_ is not None:
+        print(f"training: {model.training_.summary()}")
+    for what, how in model.findings():
         print(f"{what.lower()}: {how}")
     print(f"model: {out}")

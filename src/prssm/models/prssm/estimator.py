@@ -33,7 +33,7 @@ from prssm.models.prssm.fitting.held_out import always_shown, folds_of
 from prssm.models.prssm.fitting.prepare import cut_for, prepared, starts_for, window_of
 from prssm.models.prssm.fitting.streaming import StreamWindows, check_options
 from prssm.models.prssm.functions import jax_model
-from prssm.models.prssm.levels import AUTO, NETWORK, levels_of
+from prssm.models.prssm.levels import AUTO, NETWORK, Linear, levels_of
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import Choice, choose
 from prssm.models.prssm.starts.start import Starts, blank_model
@@ -86,6 +86,7 @@ class PRSSM(Estimator):
     config: PRSSMConfig
     config_: ResolvedConfig  # with what the data decided filled in
     training_: TrainingLog
+    level_: str = ""  # which of `levels` was kept
     witnesses_: Witnesses | None = None  # models of the folds: they widen bands
     filter_: FilterMembers  # members and noises of the filters; free runs keep the trained ones
     _first: Contender | None  # the winner of the race, while the contest goes on
@@ -323,6 +324,10 @@ class PRSSM(Estimator):
     @property
     def held_out_error(self) -> float | None:
         return self.held_out_[self.level_]["typical"] if self.held_out_ else None
+
+    @property
+    def is_linear(self) -> bool:
+        return self.level_ == Linear.name
 
     def findings(self) -> list[tuple[str, str]]:
         if not self.held_out_:

@@ -101,6 +101,11 @@ def _linear_is_as_good(found: Findings) -> str:
     linear = [row.scores.get("rmse", math.nan) for row in found.baselines if row.label == "linear"]
     if found.model.name == "linear" or not linear or not linear[0] <= _AS_GOOD * own:
         return ""
+    if found.model.is_linear:
+        return (
+            "Keep the model: it is the linear one, which the fit has chosen or was told to take, "
+            "so that the linear row of the table is no reason to change."
+        )
     return (
         "Use the linear model (prssm fit --method linear): its error is no larger, it is fitted "
         "in seconds, and every control tool can read it."

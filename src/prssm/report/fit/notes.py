@@ -27,9 +27,14 @@ class Note:
 
 
 def notes_about(
-    runs: Sequence[Run], baselines: Sequence[ScoreRow], log: TrainingLog | None, held_out: bool
+    runs: Sequence[Run],
+    baselines: Sequence[ScoreRow],
+    log: TrainingLog | None,
+    *,
+    held_out: bool,
+    is_linear: bool = False,
 ) -> list[Note]:
-    """All remarks about a fitted model, warnings first."""
+    """All remarks about a fitted model, warnings first; `is_linear` as the model says."""
     notes = (
         []
         if held_out
@@ -45,20 +50,22 @@ def notes_about(
         *_about_data(runs[0]),
         *_about_measured(runs[0]),
         *_about_band(runs[0]),
-        *_about_baselines(runs[0], baselines),
+        *_about_baselines(runs[0], baselines, is_linear),
         *_about_gap(runs),
         *_about_training(log),
     ]
     return sorted(notes, key=lambda note: note.kind != "warning")
 
 
-def cautions(comparison: Comparison, log: TrainingLog | None) -> list[str]:
+def cautions(
+    comparison: Comparison, log: TrainingLog | None, *, is_linear: bool = False
+) -> list[str]:
     """The warnings of the report that nobody has said yet, for the terminal.
 
     What runs say of themselves, and that nothing was kept back, is said when it is found.
     """
     runs = comparison.runs
-    notes = notes_about(runs, comparison.baselines, log, held_out=True)
+    notes = notes_about(runs, comparison.baselines, log, held_out=True, is_linear=is_linear)
     said = {note.text for note in _about_data(runs[0])}
     return [note.text for note in notes if note.kind == "warning" and note.text not in said]
 
@@ -99,7 +106,7 @@ def _about_band(run: Run) -> list[Note]:
     return [Note("good", f"The {where} {coverage:.0%}: the band can be taken at its word.")]
 
 
-def _about_baselines(run: Run, baselines: Sequence[ScoreRow]) -> list[Note]:
+def _about_baselines(run: Run, baselines: Sequence[ScoreRow], is_linear: bool) -> list[Note]:
     own = run.scores.get("rmse", math.nan)
     notes = []
     beaten = []
@@ -108,6 +115,14 @@ def _about_baselines(run: Run, baselines: Sequence[ScoreRow]) -> list[Note]:
         if not row.scores:
             notes.append(
                 Note("warning", f"The {row.label} model could not be fitted ({row.note}).")
+            )
+        elif not own < other and is_linear and row.label == "linear":
+            notes.append(
+                Note(
+                    "good",
+                    "The model that was kept is itself linear; the linear model beside it (RMSE "
+                    f"{other:.4g} against {own:.4g}) is another of its kind.",
+                )
             )
         elif not own < other:
             notes.append(

@@ -64,7 +64,9 @@ def write_report(
         title=title or f"{model.name} fitted to {data or 'a recording'}",
         date=(now or datetime.now().astimezone()).strftime("%d %B %Y, %H:%M %Z"),
         facts=_facts(model, runs, data),
-        notes=notes_about(runs, baselines, model.training_, held_out=held_out),
+        notes=notes_about(
+            runs, baselines, model.training_, held_out=held_out, is_linear=model.is_linear
+        ),
         steps=next_steps(found),
         comparison=_cells(score_table([*baselines, ScoreRow(found.label, runs[0].scores)])),
         scored_on=runs[0].label,
