@@ -54,7 +54,9 @@ def test_a_linear_model_that_was_kept_is_not_told_to_be_another() -> None:
     assert "linear model" not in warnings
     good = texts("good", {"rmse": 1.0}, rows, is_linear=True)
     assert "kept is itself linear; the linear model beside it (RMSE 0.5 against 1)" in good
-    assert "itself linear" not in texts("good", {"rmse": 0.4}, rows, is_linear=True)
+    better = texts("good", {"rmse": 0.4}, rows, is_linear=True)
+    assert "(RMSE 0.5 against 0.4) is another of its kind" in better
+    assert "beats: constant (0.9)." in better
 
 
 def test_overfitting_divergence_and_missing_test_data_are_said() -> None:

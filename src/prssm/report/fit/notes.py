@@ -116,7 +116,7 @@ def _about_baselines(run: Run, baselines: Sequence[ScoreRow], is_linear: bool) -
             notes.append(
                 Note("warning", f"The {row.label} model could not be fitted ({row.note}).")
             )
-        elif not own < other and is_linear and row.label == "linear":
+        elif is_linear and row.label == "linear":
             notes.append(
                 Note(
                     "good",
