@@ -115,3 +115,9 @@ def test_what_was_found_stays_where_no_faster_system_exists(monkeypatch) -> None
     monkeypatch.setattr(search, "best", none)
     monkeypatch.setattr(last_check, "started_error", lambda *_: 1.0)
     assert checked(search, found, warmup=WARMUP, max_radius=MAX_RADIUS) is found
+
+
+@pytest.mark.parametrize("rows", [2, 5, 8, 40])
+def test_parts_of_a_short_record_that_are_too_short_are_left_out(rows):
+    record = Record(np.zeros((rows, 1)), np.zeros((rows, 1)))
+    assert [len(run) for run in last_check._runs(record, 20)] == [rows, *[20] * (rows == 40)]

@@ -55,7 +55,7 @@ def folds(
     if count < 2:
         return []
     usual = usual_length(records)
-    if sum(len(record) >= usual for record in records) >= 2 * count:
+    if sum(len(record) >= usual // 2 for record in records) >= 2 * count:
         least = min(usual // 2, least_rows)
         held_out = [i for i, record in enumerate(records) if len(record) >= least]
         return [[_whole(records, i) for i in held_out[f::count]] for f in range(count)]

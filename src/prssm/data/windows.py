@@ -8,7 +8,8 @@ import numpy as np
 from prssm.data.record import Record
 from prssm.foundation.errors import DataError
 
-_MOST = 0.8  # of all rows
+_MOST = 0.6  # of all rows
+_TWICE = 2  # a window that is filled up is drawn once for so many of its rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,8 @@ def sliding(records: Sequence[Record], horizon: int) -> Windows:
     """Every window of the given length: what mini-batches are drawn from.
 
     A shorter record is one window, which is filled up with missing outputs. Such windows come after
-    the records, so that these lie end to end as they are.
+    the records, so that these lie end to end as they are. Each is there as often as its rows ask
+    for: every second row of a record that is twice as long as a window begins one.
     """
     if max(map(len, records)) < horizon:
         raise DataError(
@@ -68,7 +70,8 @@ def sliding(records: Sequence[Record], horizon: int) -> Windows:
     ]
     short = [number for number, record in enumerate(records) if len(record) < horizon]
     filled = [_padded(records[number], horizon) for number in short]
-    starts.append(recorded + horizon * np.arange(len(short)))
+    each = [max(1, len(records[number]) // _TWICE) for number in short]
+    starts.append(np.repeat(recorded + horizon * np.arange(len(short)), each))
     sources = [_source(offsets[number], len(records[number]), horizon) for number in short]
     return Windows(
         *_flat([*records, *filled]),

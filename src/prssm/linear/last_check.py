@@ -70,5 +70,6 @@ def started_error(system: LinearSystem, records: Sequence[Record], warmup: int) 
 def _runs(record: Record, least: int) -> list[Record]:
     """The record, and those parts of it that have the least number of rows."""
     edges = np.linspace(0, len(record), 5).astype(int)
-    parts = [record[edges[2] :], *(record[begin:end] for begin, end in pairwise(edges))]
-    return [record, *(part for part in parts if len(part) >= max(least, 2))]
+    parts = [(edges[2], edges[4]), *pairwise(edges)]
+    long = [(begin, end) for begin, end in parts if end - begin >= max(least, 2)]
+    return [record, *(record[begin:end] for begin, end in long)]

@@ -93,7 +93,7 @@ def test_a_sample_is_bounded_and_made_of_experiments(folder):
     assert sorted(map(len, everything)) == [7, 12, 23]
     assert all(part.u.tobytes() in known for part in everything)
     assert sum(map(len, stream.sample(10, seed=0))) == 10
-    assert len(stream.usual()) == 12  # 7 of 42 rows are a stub
+    assert len(stream.usual()) == 12  # 23 of 42 rows are not yet most of them
     assert len(stream.usual(at_most=3)) == 3
     assert sorted(map(len, stream.sample(1000, 0, shortest=8))) == [12, 23]
 

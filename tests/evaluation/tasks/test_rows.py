@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from prssm.data.io.files import write_columns
+from prssm.data.record import Record
+from prssm.evaluation.tasks import sources
 from prssm.evaluation.tasks.settings import DataSettings
 from prssm.evaluation.tasks.sources import load_data
 from prssm.foundation.errors import OptionError
@@ -84,3 +86,13 @@ def test_what_cannot_be_is_one_line(log: str, said: dict[str, str]) -> None:
 def test_two_ways_to_say_it_are_one_too_many(said: dict) -> None:
     with pytest.raises(OptionError, match="not both"):
         DataSettings(data=("log.csv",), **said)
+
+
+def test_a_split_shows_whole_what_is_too_short_to_be_cut() -> None:
+    long = Record(np.arange(10.0), np.zeros(10), name="long")
+    stub = Record(np.arange(3.0), np.zeros(3), name="stub")
+    shown, scored = sources._cut([long, stub], 0.8)
+    assert [(part.name, len(part)) for part in shown] == [("long", 8), ("stub", 3)]
+    assert [(part.name, len(part)) for part in scored] == [("long", 2)]
+    with pytest.raises(OptionError, match=r"--split: 0\.8 of the 3 rows of stub leaves a part"):
+        sources._cut([stub], 0.8)

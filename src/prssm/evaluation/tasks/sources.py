@@ -161,11 +161,12 @@ def _stretches(records: list[Record], text: str | None, word: str) -> list[Stret
 
 
 def _cut(records: list[Record], fraction: float) -> tuple[list[Record], list[Record]]:
-    stretches = ends(records, fraction)
-    for record, stretch in zip(records, stretches, strict=True):
-        if not can_be_cut(stretch):
-            raise OptionError(
-                f"--split: {fraction:g} of the {len(record)} rows of {record.name} leaves a part "
-                "of fewer than 2"
-            )
+    """A record that is too short to be cut is shown whole."""
+    stretches = [stretch for stretch in ends(records, fraction) if can_be_cut(stretch)]
+    if not stretches:
+        record = max(records, key=len)
+        raise OptionError(
+            f"--split: {fraction:g} of the {len(record)} rows of {record.name} leaves a part "
+            "of fewer than 2"
+        )
     return split(records, stretches)
