@@ -99,14 +99,9 @@ def wider_outside(kept: Kept, factor: np.ndarray) -> np.ndarray:
         input_range=range_of([kept["train_u"]]),
         output_range=range_of([kept["train_y"]]),
     )
-    return factor * outside(kept, known)
-
-
-def outside(kept: Kept, known: Seen) -> np.ndarray:
-    """Times (T, 1) that the band is wider where the run is outside of what was seen."""
     away = known.distance(kept["test_state"], kept["test_u"], kept["test_mean"])
     away = np.maximum(away, known.beyond_inputs(kept["test_u"]))
-    return widening(away)[:, None]
+    return factor * widening(away)[:, None]
 
 
 def witnessed(kept: Kept, weight: float) -> np.ndarray:

@@ -8,20 +8,17 @@ held-out halves hardly tell apart are fitted as ever, and checked. Errors are of
 unseen rows from six starts, relative to those without the check. Recorded rows are not run again.
 """
 
-import argparse
 import time
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from linear_orders import KINDS, WARMUP, Looks, error, near, shipped, starts
+from linear_study import geometric_mean, run_study
 
 from prssm.data.scaling import Scaler
-from prssm.evaluation.jobs.results import Results
 from prssm.linear.last_check import checked
 from prssm.linear.output_error import Identification
-from prssm.report.page_sections import with_section
 
 
 def study(kind: str, number: int) -> dict[str, Any]:
@@ -65,29 +62,19 @@ def page(rows: Iterable[Mapping[str, Any]]) -> str:
 
 def _cells(models: list[Mapping[str, Any]]) -> str:
     """How many, how many the check changed, and the geometric mean of the relative error."""
-    mean = float(np.exp(np.mean(np.log([one["ratio"] for one in models]))))
+    mean = geometric_mean(np.array([one["ratio"] for one in models]))
     return f"{len(models)} | {sum(one['changed'] for one in models)} | {mean:.3f}"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=Path("runs/last_check"))
-    parser.add_argument("--systems", type=int, default=8, help="of each kind")
-    parser.add_argument("--first", type=int, default=0, help="number of the first system")
-    parser.add_argument("--kinds", nargs="+", default=[k for k in KINDS if k != "recordings"])
-    parser.add_argument("--docs", type=Path, help="page whose table is written")
-    parser.add_argument("--report-only", action="store_true", help="run nothing")
-    words = parser.parse_args()
-    results = Results(words.out, "last_check.jsonl")
-    if not words.report_only:
-        for number in range(words.first, words.first + words.systems):
-            for kind in words.kinds:
-                row = results.once(study, kind, number)
-                print(kind, number, row["shipped"], row["orders"], flush=True)
-    text = page(results.records.values())
-    print(text)
-    if words.docs:
-        words.docs.write_text(with_section(words.docs.read_text(), "last-check", text))
+    run_study(
+        __doc__,
+        "last_check",
+        KINDS,
+        study=study,
+        page=page,
+        told=lambda row: f"{row['shipped']} {row['orders']}",
+    )
 
 
 if __name__ == "__main__":

@@ -10,18 +10,16 @@ the last third of the training part is predicted: no test part is read. A new ru
 `Looks` and a line in `RULES`. Recorded rows are not run again.
 """
 
-import argparse
-import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from disturbed_systems import KINDS as DISTURBED
 from generalisation import RECORDINGS, TASKS
 from linear_order_systems import Parts, arm, several_outputs, structure
+from linear_study import geometric_mean, run_study
 from linear_systems import FAMILIES
 from sizes import data as size_data
 
@@ -29,13 +27,11 @@ from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.simulators.random_systems import random_recording
 from prssm.data.splits import folds, split
-from prssm.evaluation.jobs.results import Results
 from prssm.linear.first_state import InitialState
 from prssm.linear.held_out import FEW, Halves, SecondLook, first_good
 from prssm.linear.order import Judged, best, further, largest_order, look_again, parameters
 from prssm.linear.output_error import Identification, measured, squared_error
 from prssm.linear.system import MAX_RADIUS, LinearSystem
-from prssm.report.page_sections import with_section
 
 WARMUP = 16
 MOST_STATES = 20
@@ -263,12 +259,13 @@ def page(rows: Iterable[Mapping[str, Any]]) -> str:
     for name in RULES:
         ratios = np.array([_ratio(row, name) for row in rows])
         change = ratios / np.array([_ratio(row, BEFORE) for row in rows])
-        cells = [f"{_mean(ratios[[row['kind'] == kind for row in rows]]):.3f}" for kind in kinds]
+        cells = [
+            f"{geometric_mean(ratios[[row['kind'] == kind for row in rows]]):.3f}" for kind in kinds
+        ]
         title = f"**{name}** (ships)" if name == SHIPPED else name
         won = f"{int((change < 0.97).sum())} : {int((change > 1.03).sum())}"
-        lines.append(
-            f"| {title} | {_mean(ratios):.3f} | {ratios.max():.2f} | {won} | {' | '.join(cells)} |"
-        )
+        of_all = f"{geometric_mean(ratios):.3f} | {ratios.max():.2f} | {won}"
+        lines.append(f"| {title} | {of_all} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -277,32 +274,17 @@ def _ratio(row: Mapping[str, Any], rule: str) -> float:
     return float(errors[str(row["orders"][rule])] / min(errors.values()))
 
 
-def _mean(ratios: np.ndarray) -> float:
-    return float(np.exp(np.mean(np.log(ratios))))
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=Path("runs/linear_orders"))
-    parser.add_argument("--systems", type=int, default=16, help="of each kind")
-    parser.add_argument("--first", type=int, default=0, help="number of the first system")
-    parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
-    parser.add_argument("--docs", type=Path, help="page whose table is written")
-    parser.add_argument("--report-only", action="store_true", help="run nothing")
-    words = parser.parse_args()
-    results = Results(words.out, "linear_orders.jsonl")
-    end = dict.fromkeys(KINDS, words.first + words.systems)
-    end["recordings"] = len(RECORDINGS) if os.environ.get("PRSSM_DATA") else 0
-    numbers = range(words.first, words.first + words.systems)
-    plan = [(kind, n) for n in numbers for kind in words.kinds if n < end[kind]]
-    if not words.report_only:
-        for kind, number in plan:
-            row = results.once(study, kind, number)
-            print(kind, number, row["orders"][BEFORE], row["orders"][SHIPPED], flush=True)
-    text = page(results.records.values())
-    print(text)
-    if words.docs:
-        words.docs.write_text(with_section(words.docs.read_text(), "linear-orders", text))
+    run_study(
+        __doc__,
+        "linear_orders",
+        KINDS,
+        study=study,
+        page=page,
+        told=lambda row: f"{row['orders'][BEFORE]} {row['orders'][SHIPPED]}",
+        systems=16,
+        recordings=len(RECORDINGS),
+    )
 
 
 if __name__ == "__main__":

@@ -10,25 +10,22 @@ from the one that output error has found, for all rows and for the held-out halv
 A new method is a function in `METHODS`. Recorded rows are not run again.
 """
 
-import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from linear_orders import KINDS, WARMUP, Looks, error, shipped, starts
+from linear_study import geometric_mean, run_study
 from scipy.linalg import block_diag
 
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.splits import folds, split
-from prssm.evaluation.jobs.results import Results
 from prssm.linear.first_state import InitialState
 from prssm.linear.projection import OFFSET_STD, Data, Projected, Search
 from prssm.linear.sections import Sections
 from prssm.linear.system import LinearSystem, spectral_radius, stabilised
-from prssm.report.page_sections import with_section
 
 _STEPS = 30
 _SHRINK = (1.0, 0.85, 0.5)  # of the poles from which a predictor's are searched: it forgets faster
@@ -234,36 +231,22 @@ def page(rows: Iterable[Mapping[str, Any]]) -> str:
         chosen = np.array([where_clearly_better(row, name) for row in rows]) / before
         for title, ratios in (("always", always), ("if clearly better", chosen)):
             kind_of = np.array([row["kind"] for row in rows])
-            cells = [f"{_mean(ratios):.3f}", f"{ratios.max():.2f}"]
+            cells = [f"{geometric_mean(ratios):.3f}", f"{ratios.max():.2f}"]
             cells.append(f"{int((ratios < 0.97).sum())} : {int((ratios > 1.03).sum())}")
-            cells += [f"{_mean(ratios[kind_of == kind]):.3f}" for kind in kinds]
+            cells += [f"{geometric_mean(ratios[kind_of == kind]):.3f}" for kind in kinds]
             lines.append(f"| {name}, {title} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def _mean(ratios: np.ndarray) -> float:
-    return float(np.exp(np.mean(np.log(ratios))))
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=Path("runs/prediction_error"))
-    parser.add_argument("--systems", type=int, default=8, help="of each kind")
-    parser.add_argument("--first", type=int, default=0, help="number of the first system")
-    parser.add_argument("--kinds", nargs="+", default=[k for k in KINDS if k != "recordings"])
-    parser.add_argument("--docs", type=Path, help="page whose table is written")
-    parser.add_argument("--report-only", action="store_true", help="run nothing")
-    words = parser.parse_args()
-    results = Results(words.out, "prediction_error.jsonl")
-    if not words.report_only:
-        for number in range(words.first, words.first + words.systems):
-            for kind in words.kinds:
-                row = results.once(study, kind, number)
-                print(kind, number, row["order"], row["errors"], flush=True)
-    text = page(results.records.values())
-    print(text)
-    if words.docs:
-        words.docs.write_text(with_section(words.docs.read_text(), "prediction-error", text))
+    run_study(
+        __doc__,
+        "prediction_error",
+        KINDS,
+        study=study,
+        page=page,
+        told=lambda row: f"{row['order']} {row['errors']}",
+    )
 
 
 if __name__ == "__main__":

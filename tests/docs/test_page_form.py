@@ -59,6 +59,14 @@ def test_what_is_not_run_says_why_and_calls_what_there_is():
             check_command(shlex.split(line, comments=True), block)
 
 
+def text_of(program):
+    """A program, and the command line that it may share with others in its folder."""
+    text = program.read_text(encoding="utf-8")
+    if "from linear_study import" in text:
+        text += (program.parent / "linear_study.py").read_text(encoding="utf-8")
+    return text
+
+
 def check_command(words, block):
     """A command of ours is parsed; of a program in the repository the file and options exist."""
     while words and ("=" in words[0] or words[0] == "export"):
@@ -72,7 +80,7 @@ def check_command(words, block):
     elif words[0] == "python" and words[1] != "-m":
         program = ROOT / words[1]
         assert program.is_file(), f"{block.where}: {words[1]} is not there"
-        text = program.read_text(encoding="utf-8")
+        text = text_of(program)
         missing = [w for w in words[2:] if w.startswith("--") and f'"{w}"' not in text]
         assert missing == [], f"{block.where}: {words[1]} has no {missing}"
     else:

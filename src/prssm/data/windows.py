@@ -9,7 +9,7 @@ from prssm.data.record import Record
 from prssm.foundation.errors import DataError
 
 _MOST = 0.6  # of all rows
-_TWICE = 2  # a window that is filled up is drawn once for so many of its rows
+_ROWS_A_DRAW = 2  # of a window that is filled up: it is drawn as often as its rows ask for
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ def sliding(records: Sequence[Record], horizon: int) -> Windows:
     ]
     short = [number for number, record in enumerate(records) if len(record) < horizon]
     filled = [_padded(records[number], horizon) for number in short]
-    each = [max(1, len(records[number]) // _TWICE) for number in short]
+    each = [max(1, len(records[number]) // _ROWS_A_DRAW) for number in short]
     starts.append(np.repeat(recorded + horizon * np.arange(len(short)), each))
     sources = [_source(offsets[number], len(records[number]), horizon) for number in short]
     return Windows(

@@ -124,11 +124,11 @@ def in_words(near: Linearised) -> str:
         text += f"There it is not stable: its largest pole is {slowest:.4g}. "
     text += (
         "The bands come from systems that the data allow, each at its own point of rest, and are "
-        "widened as the band of a run is. Neither they nor the curves hold where training has not "
-        "been. "
+        "widened by the calibration of the model's band. Neither they nor the curves hold where "
+        "training has not been. "
     )
     if max(len(near.input_names), len(near.output_names)) > MOST:
-        text += f"The first {MOST} inputs and outputs are shown."
+        text += f"The first {MOST} inputs and outputs are shown. "
     return text
 
 
