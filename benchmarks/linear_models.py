@@ -23,7 +23,7 @@ from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.splits import folds, split
 from prssm.models.linear_ssm import LinearSSM
-from prssm.models.prssm.starts.linear_start import Limits, LinearStart, spread_out
+from prssm.models.prssm.starts.linear_start import Limits, LinearOrders, LinearStart, spread_out
 
 PUBLIC = ("actuator", "ballbeam", "drives", "furnace", "dryer", "cascaded_tanks", "ced")
 FOLDS = 6
@@ -130,8 +130,8 @@ def measure(task: Task, with_test: bool) -> str:
     """One line of the table."""
     scaler = Scaler.fit(task.train)
     records = spread_out([scaler.scale(record) for record in task.train])
-    limits, *orders = timed(lambda: Limits.choose(records, LATENT_DIM, WINDOW))
-    count, *of_folds = timed(lambda: models_of_folds(records, limits))
+    found, *orders = timed(lambda: LinearOrders.choose(records, LATENT_DIM, WINDOW))
+    count, *of_folds = timed(lambda: models_of_folds(records, found.limits))
     model, *fit = timed(lambda: LinearSSM().fit(task.train))
     cut = [2 * len(record) // 3 for record in task.train]
     shown = [record[:at] for record, at in zip(task.train, cut, strict=True)]

@@ -46,12 +46,13 @@ class Default:
         config = DEFAULT.replace(
             latent_dim=6, horizon=horizon, complexity="free", folds=0, restarts=restarts
         ).resolved([record])
-        groups = groups_of(levels_of(config.complexity), [], config)
+        of_all = Starts(config, [record])
+        groups = groups_of(levels_of(config.complexity), [], of_all)
         fitting = Fitting(
             config,
             windows.sliding([record], horizon),
             groups,
-            starts=starts_of(Starts(config, [record]), groups),
+            starts=starts_of(of_all, groups),
             window=config.recognition_window,
             records=[record],
         )

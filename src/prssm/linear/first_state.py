@@ -38,7 +38,15 @@ class InitialState:
     @classmethod
     def fit(cls, system: LinearSystem, records: Sequence[Record]) -> Self:
         """A new recording may start anywhere where the training recordings have been."""
-        runs = [system.simulate(system.first_state(record), record.u) for record in records]
+        return cls.fit_mean([system], records)
+
+    @classmethod
+    def fit_mean(cls, systems: Sequence[LinearSystem], records: Sequence[Record]) -> Self:
+        """That of the mean of some systems, whose states are side by side.
+
+        Each has run from its own best first state: together they could not be told apart.
+        """
+        runs = [_mean_run(systems, record) for record in records]
         errors = [record.y - y for record, (y, _) in zip(records, runs, strict=True)]
         x = np.concatenate([states for _, states in runs])
         variance, axes = np.linalg.eigh(np.atleast_2d(np.cov(x, rowvar=False)))
@@ -102,6 +110,13 @@ class InitialState:
         Q, R = np.linalg.qr(np.concatenate(rows))
         gain = self.factor @ np.linalg.solve(R, Q.T @ np.concatenate(targets))
         return gain, np.linalg.solve(R.T, self.factor.T).T
+
+
+def _mean_run(systems: Sequence[LinearSystem], record: Record) -> tuple[np.ndarray, np.ndarray]:
+    """Mean outputs (T, Dy) and all states (T, Dx) of the best runs over a record."""
+    runs = [system.simulate(system.first_state(record), record.u) for system in systems]
+    outputs = np.mean([y for y, _ in runs], axis=0)
+    return outputs, np.concatenate([states for _, states in runs], axis=1)
 
 
 def _rms(errors: Sequence[np.ndarray]) -> np.ndarray:

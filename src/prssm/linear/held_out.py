@@ -21,7 +21,7 @@ RADII = (MAX_RADIUS, 0.98, 0.95)  # limits of the poles, from any memory to twen
 FEW = 40  # states times outputs; beyond, a search takes long and only the best start is refined
 _WARMUPS = 3  # of a quarter: a shorter run tells more of its first state than of a model
 _TIE = 0.02  # held-out errors this close, relative to the best, are equal: the simpler model wins
-_EXACT = 1e-4  # and so are errors below this fraction of the output's deviation
+EXACT = 1e-4  # and so are errors below this fraction of the output's deviation
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,5 +232,5 @@ def as_good(errors: Sequence[float], tie: float) -> list[int]:
     One that is not finite is no candidate.
     """
     finite = [error if np.isfinite(error) else np.inf for error in errors]
-    limit = min(finite) * (1.0 + tie) + _EXACT
+    limit = min(finite) * (1.0 + tie) + EXACT
     return [index for index, error in enumerate(finite) if np.isfinite(error) and error <= limit]

@@ -40,6 +40,7 @@ class Judged(NamedTuple):
     order: int
     error: float
     held_out: HeldOutErrors | None
+    second: HeldOutErrors | None = None  # of a second look, where there was one
 
 
 def judge_orders(
@@ -144,13 +145,21 @@ def look_again(
             return nearly
         doubt = 1.0 if one is first else 1.0 + _DOUBT
         error = second.rms if alone else doubt * float(np.sqrt(one.error * second.rms))
-        found.append(one._replace(error=error))
+        found.append(one._replace(error=error, second=second))
     return found
 
 
 def best(judged: Sequence[Judged]) -> Judged:
     """The smallest order whose error is as good as the best."""
     return judged[first_good([one.error for one in judged])]
+
+
+def ranked(judged: Sequence[Judged]) -> list[Judged]:
+    """The best, then others that are nearly as good, by their errors."""
+    first = best(judged)
+    limit = min(one.error for one in judged) * (1.0 + _NEARLY)
+    others = [one for one in judged if one is not first and one.error <= limit]
+    return [first, *sorted(others, key=lambda one: one.error)]
 
 
 def information(records: Sequence[Record], order: int, starts: int) -> float:

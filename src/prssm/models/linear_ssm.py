@@ -15,9 +15,10 @@ from prssm.foundation.options import Options, option
 from prssm.inference.noise_search import Likelihood, NoiseFactors, log_likelihoods, most_likely
 from prssm.inference.spaces.linear_space import LinearSpace, Noises
 from prssm.inference.state_space import StateSpace
+from prssm.linear.averaging import mean_error, mean_of, orders_together
 from prssm.linear.first_state import InitialState
 from prssm.linear.last_check import checked
-from prssm.linear.order import Judged, best, judge_orders, largest_order, parameters
+from prssm.linear.order import Judged, judge_orders, largest_order, parameters
 from prssm.linear.output_error import Identification, measured
 from prssm.linear.system import MAX_RADIUS, LinearSystem
 from prssm.models.estimator import Estimator
@@ -106,22 +107,31 @@ class LinearSSM(Estimator):
             ) from None
 
     def _identify(self, records: list[Record], session: Session) -> None:
-        order, _, held_out = self._choose(records, session)
-        options = self.config
-        max_radius = held_out.max_radius if held_out else MAX_RADIUS
+        chosen = self._choose(records, session)
         search = Identification(records)
+        systems = [self._best(search, one) for one in chosen]
+        system = mean_of(systems)
+        start = InitialState.fit_mean(systems, records)
+        held_out = [one.held_out for one in chosen if one.held_out]
+        if held_out:
+            error_std = mean_error(held_out).std
+        else:
+            error_std = start.error_std * _correction(system, records)
+        self._set(system, replace(start, error_std=np.maximum(error_std, start.error_std)))
+        self.noises_ = most_likely(self._likelihood(records)) or self.noises_
+
+    def _best(self, search: Identification, judged: Judged) -> LinearSystem:
+        """The best system of an order on all records."""
+        options = self.config
+        max_radius = judged.held_out.max_radius if judged.held_out else MAX_RADIUS
         found = search.best(
-            order,
+            judged.order,
             starts=options.starts,
             random_starts=options.random_starts,
             max_radius=max_radius,
             seed=options.seed,
         )
-        system = checked(search, found, warmup=options.warmup, max_radius=max_radius)
-        start = InitialState.fit(system, records)
-        error_std = held_out.std if held_out else start.error_std * _correction(system, records)
-        self._set(system, replace(start, error_std=np.maximum(error_std, start.error_std)))
-        self.noises_ = most_likely(self._likelihood(records)) or self.noises_
+        return checked(search, found, warmup=options.warmup, max_radius=max_radius)
 
     def _likelihood(self, records: Sequence[Record]) -> Likelihood:
         """Of noises, by a Kalman filter over the beginning of every record."""
@@ -156,8 +166,8 @@ class LinearSSM(Estimator):
         ]
         return LinearSpace(self.system_, noises, first_mean=start.mean, first_covariance=moved)
 
-    def _choose(self, records: list[Record], session: Session) -> Judged:
-        """The order, and the held-out errors at that order.
+    def _choose(self, records: list[Record], session: Session) -> list[Judged]:
+        """The order, or those whose mean is better, with their held-out errors.
 
         There are none of these where the data are too short to hold some out.
         """
@@ -170,7 +180,7 @@ class LinearSSM(Estimator):
         )
         session.progress.start(len(orders), 0, "linear: orders")
         try:
-            return best(
+            return orders_together(
                 judge_orders(
                     records,
                     orders,

@@ -17,6 +17,7 @@ MARKERS = {
     "gpu": ("<!-- gpu:begin -->", "<!-- gpu:end -->"),
     "peers": ("<!-- peers: begin -->", "<!-- peers: end -->"),
     "last-check": ("<!-- last-check: begin -->", "<!-- last-check: end -->"),
+    "linear-averages": ("<!-- linear-averages: begin -->", "<!-- linear-averages: end -->"),
     "linear-orders": ("<!-- linear-orders: begin -->", "<!-- linear-orders: end -->"),
     "prediction-error": ("<!-- prediction-error: begin -->", "<!-- prediction-error: end -->"),
     "subspace": ("<!-- subspace: begin -->", "<!-- subspace: end -->"),

@@ -8,12 +8,14 @@ from prssm.data.record import Record
 from prssm.dynamics.engines.choice import rollout
 from prssm.foundation.precision import double_precision
 from prssm.linear.first_state import InitialState
+from prssm.linear.held_out import HeldOutErrors
 from prssm.linear.order import Judged
-from prssm.linear.system import LinearSystem
-from prssm.models.prssm.config import PAPER
+from prssm.linear.system import MAX_RADIUS, LinearSystem
+from prssm.models.prssm.config import DEFAULT, PAPER
+from prssm.models.prssm.levels import LEVELS
 from prssm.models.prssm.starts import linear_start
-from prssm.models.prssm.starts.linear_start import Limits, LinearStart, spread_out
-from prssm.models.prssm.starts.start import linear_model
+from prssm.models.prssm.starts.linear_start import Limits, LinearOrders, LinearStart, spread_out
+from prssm.models.prssm.starts.start import Starts, linear_model
 
 SYSTEM = LinearSystem(
     np.array([[0.8, 0.3], [-0.2, 0.7]]),
@@ -109,14 +111,36 @@ def test_orders_nearly_as_good_as_the_best_are_kept_the_best_first(monkeypatch):
     errors = {1: 0.61, 2: 0.51, 3: 0.5, 4: 0.55, 5: 0.53, 6: 0.52}
     judged = [Judged(order, error, None) for order, error in errors.items()]
     monkeypatch.setattr(linear_start, "judge_orders", lambda *_, **__: judged)
-    chosen = Limits.choose([recording()], 6, 6)
+    chosen = LinearOrders.choose([recording()], 6, 6)
     # two is as good as three; four are enough
-    assert [each.order for each in chosen] == [2, 3, 6, 5]
+    assert [each.order for each in chosen.limits] == [2, 3, 6, 5]
+    assert chosen.together == 1
+
+
+def test_linear_models_whose_mean_is_better_are_together_the_level_linear(monkeypatch):
+    """As many states as the largest of them; no start beyond that."""
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(300, 1))
+    errors = {order: noise + rng.normal(size=(300, 1)) for order in (7, 8, 9)}
+    errors[9] = noise + 0.98 * (errors[9] - noise)
+    held_out = {
+        order: HeldOutErrors([each], 6, MAX_RADIUS, [SYSTEM]) for order, each in errors.items()
+    }
+    judged = [Judged(order, found.rms, found) for order, found in held_out.items()]
+    judged.append(Judged(12, 1.1 * max(found.rms for found in held_out.values()), None))
+    monkeypatch.setattr(linear_start, "judge_orders", lambda *_, **__: judged)
+    starts = Starts(DEFAULT.resolved([recording()]), [recording()]).with_states_of_the_data()
+    assert starts.together == 3
+    assert starts.config.latent_dim == 9
+    assert sorted(one.order for one in starts.orders.limits) == [7, 8, 9]
+    assert LEVELS["linear"].restarts(16, starts) == 3
+    random = Starts(starts.config.replace(start="random"), [recording()])
+    assert LEVELS["linear"].restarts(16, random) == 1
 
 
 def test_identification_finds_the_system_and_its_places():
     record = recording(300)
-    limits = Limits.choose([record], 4, 6)
+    limits = LinearOrders.choose([record], 4, 6).limits
     assert limits[0].order == 2
     # far worse, while more states than two do no harm
     assert 1 not in [each.order for each in limits]

@@ -19,6 +19,7 @@ from prssm.models.prssm.fitting.groups import Group, groups_of
 from prssm.models.prssm.fitting.referee import Referee
 from prssm.models.prssm.levels import AUTO, LEVELS, levels_of
 from prssm.models.prssm.selection import NEAR, best_rounds, choose
+from prssm.models.prssm.starts.start import Starts
 from prssm.models.prssm.trained import Candidate, HeldOut, Stage, Trained, _stays, mixed
 from prssm.models.simulated import Simulated
 from prssm.training.race import Standing
@@ -55,7 +56,9 @@ def recording(length=200, bend=0.0, seed=0):
 
 def test_every_level_has_restarts_on_all_data_and_on_every_fold():
     config = DEFAULT.replace(restarts=8, fold_restarts=3)
-    groups = groups_of(levels_of(AUTO), ["first", "second"], config)
+    groups = groups_of(
+        levels_of(AUTO), ["first", "second"], Starts(config.resolved([recording()]), [recording()])
+    )
     counts = {"linear": (1, 1), "held": (2, 1), "held-correlated": (2, 1)}
     counts |= {"free": (8, 3), "correlated": (8, 3)}
     expected = [

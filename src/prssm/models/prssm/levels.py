@@ -39,7 +39,7 @@ class Level(ABC):
     def start(self, starts: Starts, restart: int, rng: np.random.Generator) -> StateSpaceModel:
         """Restart number `restart`; override with one of the ways that `starts` offers."""
 
-    def restarts(self, asked: int) -> int:
+    def restarts(self, asked: int, starts: Starts) -> int:
         """How many restarts are trained where so many were asked for."""
         return asked
 
@@ -58,9 +58,9 @@ class Linear(Level):
     def start(self, starts: Starts, restart: int, rng: np.random.Generator) -> StateSpaceModel:
         return starts.linear_model(restart, rng, with_gp=False)
 
-    def restarts(self, asked: int) -> int:
-        """One, the best linear model there is: what is chosen instead of it must be better."""
-        return 1
+    def restarts(self, asked: int, starts: Starts) -> int:
+        """The best linear model there is, or those whose mean is better than any of them."""
+        return starts.together
 
 
 class Held(Level):
@@ -75,7 +75,7 @@ class Held(Level):
     def start(self, starts: Starts, restart: int, rng: np.random.Generator) -> StateSpaceModel:
         return starts.linear_model(restart, rng)
 
-    def restarts(self, asked: int) -> int:
+    def restarts(self, asked: int, starts: Starts) -> int:
         """A quarter: restarts that are held near the same start differ little."""
         return -(-asked // 4)
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import jax
 import numpy as np
 
-from prssm.models.prssm.config import PRSSMConfig
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.fitting.held_out import Fold
 from prssm.models.prssm.levels import Level
@@ -26,14 +25,15 @@ class Group:
         return len(self.restarts)
 
 
-def groups_of(levels: Sequence[Level], folds: Sequence[Fold], config: PRSSMConfig) -> list[Group]:
+def groups_of(levels: Sequence[Level], folds: Sequence[Fold], starts: Starts) -> list[Group]:
     """All groups, level by level; restarts are numbered through."""
+    config = starts.config
     groups: list[Group] = []
     end = 0
     for level in levels:
         for fold in [None, *folds]:
             asked = config.restarts if fold is None else min(config.restarts, config.fold_restarts)
-            count = level.restarts(asked)
+            count = level.restarts(asked, starts)
             groups.append(Group(level, fold, np.arange(end, end + count)))
             end += count
     return groups

@@ -46,7 +46,7 @@ def prepared(
     records: Sequence[Record] = (),
 ) -> Fitting:
     """A fit of some levels, on all data and on what each fold shows."""
-    groups = groups_of(levels, folds, starts.config)
+    groups = groups_of(levels, folds, starts)
     return Fitting(
         starts.config,
         cut,

@@ -9,9 +9,10 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from prssm.data.record import Record
+from prssm.linear.averaging import orders_together
 from prssm.linear.first_state import InitialState
 from prssm.linear.last_check import checked
-from prssm.linear.order import Judged, best, judge_orders, largest_order
+from prssm.linear.order import Judged, judge_orders, largest_order, ranked
 from prssm.linear.output_error import Identification
 from prssm.linear.spare_states import SpareStates
 from prssm.linear.system import MAX_RADIUS, LinearSystem
@@ -20,7 +21,6 @@ from prssm.models.prssm.emission import LinearEmission
 _LEAST_STD = 0.02  # of the output error, in scaled units: no start is so sure that it cannot learn
 _WALK_STD = 0.1  # of the recognised first state of a random walk
 _LEAST_FIRST_STD = 1e-2  # of that of a linear model
-_NEARLY = 0.2  # of the best order's held-out error, by which another order may be worse
 _MOST = 4  # linear models
 # of long data, what a linear model is made from
 _MOST_ROWS = 6000
@@ -67,10 +67,21 @@ class Limits(NamedTuple):
     def of(cls, judged: Judged) -> Self:
         return cls(judged.order, judged.held_out.max_radius if judged.held_out else MAX_RADIUS)
 
+
+class LinearOrders(NamedTuple):
+    """Linear models that are worth a start, the best first.
+
+    Of these the first few are the level `linear`: the best alone, or several whose mean run errs
+    less on held-out stretches.
+    """
+
+    limits: tuple[Limits, ...]
+    together: int
+
     @classmethod
     def choose(
         cls, records: Sequence[Record], latent_dim: int, window: int, order: int | None = None
-    ) -> tuple[Self, ...]:
+    ) -> Self:
         """The best on held-out stretches, then others that are nearly as good.
 
         Together they err less than any alone. Of long data the orders are looked for on pieces.
@@ -80,13 +91,17 @@ class Limits(NamedTuple):
         pieces = spread_out(records)
         orders = [order] if order else range(1, min(latent_dim, largest_order(pieces)) + 1)
         judged = judge_orders(pieces, orders, window, starts=2, longer=_longer(records, pieces))
-        first = best(judged)
-        limit = min(one.error for one in judged) * (1.0 + _NEARLY)
-        others = sorted(
-            (one for one in judged if one is not first and one.error <= limit),
-            key=lambda one: one.error,
-        )
-        return tuple(cls.of(one) for one in [first, *others][:_MOST])
+        limits = tuple(Limits.of(one) for one in ranked(judged)[:_MOST])
+        return cls(limits, len(orders_together(judged)))
+
+    @property
+    def states(self) -> int:
+        """The most that one of those together has."""
+        return max(one.order for one in self.limits[: self.together])
+
+    def up_to(self, states: int) -> Self:
+        """Those with at most so many states, which is not fewer than `states` of this."""
+        return self._replace(limits=tuple(one for one in self.limits if one.order <= states))
 
 
 @dataclass(frozen=True, eq=False)

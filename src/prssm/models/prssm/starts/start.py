@@ -19,7 +19,7 @@ from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import build_emission
 from prssm.models.prssm.levels import Level
 from prssm.models.prssm.recognition import Recognition
-from prssm.models.prssm.starts.linear_start import Limits, LinearStart, spread_out
+from prssm.models.prssm.starts.linear_start import LinearOrders, LinearStart, spread_out
 
 if TYPE_CHECKING:
     from prssm.models.prssm.fitting.held_out import Fold
@@ -50,24 +50,29 @@ class Starts:
         self._parts: dict[int, tuple[Any, Starts]] = {}
 
     @cached_property
-    def limits(self) -> tuple[Limits, ...]:
+    def orders(self) -> LinearOrders:
         if self.of_all is not None:
-            return self.of_all.limits
+            return self.of_all.orders
         config = self.config
-        return Limits.choose(
+        return LinearOrders.choose(
             self.whole, config.latent_dim, config.recognition_window, order=config.linear_order
         )
 
     def with_states_of_the_data(self) -> "Starts":
         """The same with as many states as the best linear model has, if that is more."""
         config = self.config
-        limits = Limits.choose(
+        orders = LinearOrders.choose(
             self.whole, MOST_STATES, config.recognition_window, order=config.linear_order
         )
-        states = max(config.latent_dim, limits[0].order)
+        states = max(config.latent_dim, orders.states)
         found = Starts(config.replace(latent_dim=states), self.whole)
-        found.limits = tuple(one for one in limits if one.order <= states)
+        found.orders = orders.up_to(states)
         return found
+
+    @property
+    def together(self) -> int:
+        """How many linear models the level `linear` is the mean of."""
+        return self.orders.together if self.config.start == "linear" else 1
 
     def on(self, fold: "Fold") -> "Starts":
         """Restarts on what a fold shows, made once."""
@@ -79,16 +84,17 @@ class Starts:
     def with_config(self, config: ResolvedConfig) -> "Starts":
         """The same linear models with other options, such as more states."""
         found = Starts(config, self.whole, self.of_all)
-        found.limits = self.limits
+        found.orders = self.orders
         found.linear = self.linear
         return found
 
     @cached_property
     def linear(self) -> list[LinearStart]:
-        of_all = self.of_all.linear if self.of_all is not None else [None] * len(self.limits)
+        limits = self.orders.limits
+        of_all = self.of_all.linear if self.of_all is not None else [None] * len(limits)
         return [
-            LinearStart.fit(self.whole, limits, self.config.recognition_window, near=near)
-            for limits, near in zip(self.limits, of_all, strict=True)
+            LinearStart.fit(self.whole, one, self.config.recognition_window, near=near)
+            for one, near in zip(limits, of_all, strict=True)
         ]
 
     def create(self, level: Level, count: int) -> StateSpaceModel:
