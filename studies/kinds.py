@@ -209,25 +209,28 @@ SIZES = {
 }
 
 
-def data(name: str) -> tuple[list, list]:
-    """Records to train on, and one or more to predict."""
+def data(name: str, runs_more: int = 0) -> tuple[list, list]:
+    """Records to train on, and one or more to predict; `runs_more` of these come last."""
     from prssm import Record
 
     system, rows, count, noise, missing = KINDS[name]
     rng = np.random.default_rng(sum(map(ord, name)))
+    others = np.random.default_rng([sum(map(ord, name)), 1])
+    length = max(rows // 4, 1000) if count == 1 else rows
     runs = [system(rng, rows) for _ in range(count)]
-    fresh = [
-        system(rng, max(rows // 4, 1000) if count == 1 else rows)
-        for _ in range(1 if count == 1 else 4)
-    ]
+    fresh = [system(rng, length) for _ in range(1 if count == 1 else 4)]
+    more = [system(others, length) for _ in range(runs_more)]
     spread = noise * np.concatenate([y.reshape(len(y), -1) for _, y in runs]).std(axis=0)
 
-    def measured(u, y, holes):
+    def measured(run, holes, rng):
+        u, y = run
         y = y.reshape(len(y), -1)
         y = y + spread * rng.normal(size=y.shape)
         return Record(u, np.where(rng.random(y.shape) < holes, np.nan, y), name=name)
 
-    return [measured(*run, missing) for run in runs], [measured(*run, 0.0) for run in fresh]
+    train = [measured(run, missing, rng) for run in runs]
+    unseen = [measured(run, 0.0, rng) for run in fresh]
+    return train, unseen + [measured(run, 0.0, others) for run in more]
 
 
 def error_of(model: Any, fresh: list) -> float:

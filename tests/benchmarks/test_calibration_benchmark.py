@@ -5,7 +5,7 @@ from pathlib import Path
 import calibration
 import numpy as np
 import pytest
-from calibration import Job, listing, names, options_of, recording, summary, table, work
+from calibration import Job, listing, more_runs, names, options_of, recording, summary, table, work
 from calibration_runs import _rounded
 
 from prssm.evaluation.jobs.results import Results
@@ -45,8 +45,34 @@ def test_the_summary_counts_bands_that_hold() -> None:
     assert cells[4] == f"{np.mean([0.95, 0.8, 1.0, 0.9]):.3f}"
     assert cells[8:] == ["75%", "0.500", "2.00"]
     failed = {"outcome": "failed", "name": "x", "reason": "because", "group": "random"}
-    assert table([*rows, failed]).count("\n") == 3
+    assert table([*rows, failed]).count("\n") == 4
     assert "x: failed: because" in listing([*rows, failed])
+
+
+def test_recordings_that_are_simulated_are_scored_over_more_runs() -> None:
+    one = row(1.0)
+    many = row(0.9, ours=-1.0)
+    both = one | {"score_more": many["score"], "linear_more": many["linear"]}
+    lines = table([both, row(1.0)]).splitlines()
+    assert [cell.strip() for cell in lines[-2].split("|")[2:5]] == ["2", "0%", "0%"]
+    assert [cell.strip() for cell in lines[-1].split("|")[2:5]] == ["2", "50%", "0%"]
+    assert lines[-1].split("|")[10].strip() == "50%"  # likelier than linear
+
+
+def test_more_runs_are_others_of_the_same_system() -> None:
+    _, (test,), facts = recording("random081")
+    more = more_runs("random081")
+    assert len(more) == calibration.MORE_RUNS
+    assert len({record.y.tobytes() for record in [test, *more]}) == 1 + len(more)
+    assert facts["input"] == facts["test_input"]  # so their deviations are alike
+    spread = np.std(np.concatenate([record.y for record in more]))
+    assert 0.7 < spread / np.std(test.y) < 1.4
+    assert more_runs("task-drift") == []
+    kind = names(0)["kinds"][0]
+    before = recording(kind)[1]
+    assert len(more_runs(kind)) == calibration.MORE_RUNS
+    np.testing.assert_array_equal(recording(kind)[1][0].y, before[0].y)
+    assert not np.array_equal(more_runs(kind)[0].y, before[0].y)
 
 
 def test_options_are_read_as_values() -> None:

@@ -35,10 +35,11 @@ class RandomRecording:
     noise_std: np.ndarray  # of the sensors, (Dy,)
     facts: dict[str, Any]
     moves: list["Excitation"]  # of the training inputs
+    test_moves: list["Excitation"]
     plant: "Plant"
 
     def again(self, moves: list["Excitation"], rows: int, seed: int) -> Record:
-        """Another recording of the same system by the same sensors."""
+        """Another recording of the same system by the same sensors; `seed` numbers them."""
         rng = np.random.default_rng([_STREAM, seed])
         u, y = self.plant.run(rng, moves, rows)
         quantum = self.facts["quantum"] * self.noise_std / self.facts["noise"]
@@ -130,7 +131,9 @@ def _drawn(rng: np.random.Generator, name: str) -> RandomRecording | None:
         Record(u, _measured(rng, y, noise_std, facts["quantum"] * spread), name=f"{name} {part}")
         for part, (u, y) in zip(("train", "test"), parts, strict=True)
     )
-    return RandomRecording(train, test, noise_std, facts, moves=moves, plant=plant)
+    return RandomRecording(
+        train, test, noise_std, facts, moves=moves, test_moves=others, plant=plant
+    )
 
 
 def _excitation(rng: np.random.Generator) -> Excitation:
