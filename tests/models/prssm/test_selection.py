@@ -1,6 +1,6 @@
 """The choice between levels of complexity."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -416,6 +416,21 @@ def test_where_every_level_diverged_the_user_is_told(straight):
         replace(trained, stages=stages, _runs={}).candidates()
 
 
+class Entered(Trained):
+    """Its candidates are what a test says; all stay with the training records."""
+
+    entered: ClassVar[list[Candidate]] = []
+
+    def candidates(self):
+        return self.entered
+
+    def training_error(self, mixture):
+        return 1.0
+
+    def seen(self, mixture):
+        return self.entered[0].held_out
+
+
 class Wandering(Trained):
     """In long runs every model but a linear one errs much."""
 
@@ -434,6 +449,35 @@ def test_a_choice_that_errs_more_than_the_linear_model_in_long_runs_is_not_kept(
     assert min(errors, key=errors.get) != "linear"
     for fitted in (model, prssm.load(model.save(tmp_path / "m.prssm"))):
         assert min(errors, key=errors.get) in dict(fitted.findings())["Linear"]
+
+
+def test_a_choice_that_is_lost_on_one_stretch_is_not_kept(straight, monkeypatch):
+    """Typical errors of the level `free` are the least; the root mean square is the linear one's.
+
+    A little more than that is chance.
+    """
+    linear, *others = best_rounds(straight.restarts_.candidates())
+    free = next(one for one in others if one.level.name == "free")
+
+    def held_out(*errors):
+        each = [np.full((20, 1), error) for error in errors]
+        return HeldOut(each, [np.ones_like(error) for error in each])
+
+    def chosen(*errors):
+        entered = [
+            linear._replace(held_out=held_out(*np.ones_like(errors))),
+            free._replace(held_out=held_out(*errors)),
+        ]
+        monkeypatch.setattr(Entered, "entered", entered)
+        known = {one.name: getattr(straight.restarts_, one.name) for one in fields(Trained)}
+        return choose(Entered(**known))
+
+    assert chosen(0.3, 1.0).level == "free"
+    as_large = np.sqrt(2.0 - 0.3**2)  # as much in all as the linear model
+    assert chosen(0.3, as_large).level == "free"
+    found = chosen(0.3, 1.05 * as_large)
+    assert found.level == "linear"
+    assert found.worse_than_linear == "free"
 
 
 def test_a_long_run_keeps_its_draws_only_for_who_asks(straight, monkeypatch):

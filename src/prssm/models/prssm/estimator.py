@@ -55,8 +55,8 @@ _RUNS_AWAY = (
     "training sees no more than one horizon at a time"
 )
 _WORSE_THAN_LINEAR = (
-    "the linear model is kept: level {level} errs less on held-out stretches, but more in free "
-    "runs over whole training records"
+    "the linear model is kept: level {level} errs less on a typical held-out stretch, but more "
+    "over all of them or in free runs over whole training records"
 )
 _ALWAYS_SHOWN = (
     "{count} record(s) never, as too short to be cut: the errors and the band are those of the "

@@ -18,7 +18,8 @@ from prssm.models.prssm.trained import Candidate, Kept, Trained, mixed
 NEAR = 0.05
 # An earlier round is preferred where later ones err more by this share.
 _MUCH = 0.15
-# A model that errs more than the linear one over the training records, by this share, is not kept.
+# A model that errs more than the linear one by this share is not kept: by the root mean square over
+# all held-out stretches, or over the training records.
 _WORSE = 0.02
 
 
@@ -34,7 +35,7 @@ class Choice(NamedTuple):
     steady: bool  # whether they stay with the longest training record
     candidates: list[Candidate]  # the chosen levels
     witnesses: Witnesses | None  # models of the folds, where there are several
-    # the level that held-out errors preferred, which errs more than the linear model in long runs
+    # the level that typical held-out errors preferred, which errs more than the linear model
     worse_than_linear: str = ""
 
 
@@ -60,8 +61,8 @@ def choose(trained: Trained) -> Choice:
     all data, are better. Where the linear level errs least, it is kept alone: others would be there
     by chance. A level whose final models have all run away is no candidate, unless those
     of all levels have. Without held-out data: the second of several levels, which stays near its
-    linear start. A choice that errs more than the linear model in free runs over the whole training
-    records is not taken: then the linear model is.
+    linear start. A choice that errs more than the linear model, over all held-out stretches or in
+    free runs over the whole training records, is not taken: then the linear model is.
     """
     entered = best_rounds(trained.candidates())
     members = [trained.steady(one.level, one.round) for one in entered]
@@ -78,10 +79,22 @@ def choose(trained: Trained) -> Choice:
     if not linear or linear == chosen or not trained.records:
         return choice
     plain = _kept(trained, entered, members, chosen=linear)
-    limit = (1.0 + _WORSE) * trained.training_error(plain.mixture)
-    if trained.training_error(choice.mixture) <= limit:
+    if not _errs_more(trained, choice, plain):
         return choice
     return plain._replace(worse_than_linear=choice.level, held_out=choice.held_out | plain.held_out)
+
+
+def _errs_more(trained: Trained, choice: Choice, plain: Choice) -> bool:
+    """Whether a choice errs more than the plain one where that matters most.
+
+    The typical error, by which levels are chosen, forgives a stretch on which a model is lost.
+    Nobody who uses the model does.
+    """
+    each = [mixed([one.held_out for one in found.candidates]).rmse for found in (choice, plain)]
+    if np.isfinite(each[1]) and each[0] > (1.0 + _WORSE) * each[1]:
+        return True
+    limit = (1.0 + _WORSE) * trained.training_error(plain.mixture)
+    return trained.training_error(choice.mixture) > limit
 
 
 def _kept(
