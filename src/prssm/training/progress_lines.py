@@ -7,29 +7,60 @@ from collections.abc import Callable, Mapping
 EVERY = 10.0  # seconds between lines
 
 
+class TimeLeft:
+    """Seconds until a phase ends: at the pace so far, and not after the end of a budget of time.
+
+    `deadline` is a moment of the clock; None is no budget.
+    """
+
+    def __init__(
+        self, deadline: float | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._deadline = deadline
+        self._clock = clock
+
+    def start(self, total: int, done: int) -> None:
+        """A phase begins; `done` of its `total` steps were done before."""
+        self._total = total
+        self._first = done
+        self._begun = self._clock()
+
+    def after(self, done: int) -> float:
+        """What is left where so many steps are done."""
+        now = self._clock()
+        pace = (now - self._begun) / max(done - self._first, 1)
+        left = pace * max(self._total - done, 0)
+        return left if self._deadline is None else min(left, max(self._deadline - now, 0.0))
+
+
 class ProgressLines:
     """Writes a line on standard error every ten seconds; a fit that is quicker writes none."""
 
-    def __init__(self, every: float = EVERY, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        every: float = EVERY,
+        clock: Callable[[], float] = time.monotonic,
+        deadline: float | None = None,
+    ) -> None:
         self._every = every
         self._clock = clock
         self._last = clock()
+        self._time_left = TimeLeft(deadline, clock)
 
     def start(self, total: int, done: int, label: str) -> None:
         """A phase begins; `done` of its `total` steps were done before."""
         self._total = total
-        self._first = done
         self._label = label
-        self._begun = self._clock()
+        self._time_left.start(total, done)
 
     def update(self, done: int, figures: Mapping[str, float]) -> None:
         """So many steps are done; the figures are the latest."""
         now = self._clock()
-        if now - self._last < self._every:
+        if now - self._last < self._every or done >= self._total:
             return
         self._last = now
         told = "".join(f", {name} {value:.4g}" for name, value in figures.items())
-        left = told_seconds(self._left(done, now))
+        left = told_seconds(self._time_left.after(done))
         print(
             f"prssm: {self._label}: {done} of {self._total}{told}, about {left} left",
             file=sys.stderr,
@@ -38,11 +69,6 @@ class ProgressLines:
 
     def stop(self) -> None:
         """The phase ends."""
-
-    def _left(self, done: int, now: float) -> float:
-        """Seconds until the phase ends, at the pace so far."""
-        pace = (now - self._begun) / max(done - self._first, 1)
-        return pace * max(self._total - done, 0)
 
 
 def told_seconds(seconds: float) -> str:
