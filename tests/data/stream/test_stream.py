@@ -173,6 +173,8 @@ def broken(folder: Path, what: str) -> None:
         for path in logs.iterdir():
             path.unlink()
         write_columns(logs / "1.csv", {"u": np.arange(9.0), "y": 1e6 + np.arange(9.0)})
+    elif what == "small":
+        write_record(logs / "1.parquet", Record(record(9).u * 1e-39, record(9).y, 0.5))
     elif what == "large":
         write_record(logs / "1.parquet", Record(record(9).u * 1e39, record(9).y, 0.5))
     else:
@@ -189,6 +191,7 @@ def broken(folder: Path, what: str) -> None:
         ("constant", "'y' is constant or missing"),
         ("offset", "'y': a mean of 1e.06 hides a deviation of 2.58 in single precision"),
         ("large", "too large for single precision"),
+        ("small", "too small for single precision"),
         ("empty", "no file in this folder that can be read"),
     ],
 )

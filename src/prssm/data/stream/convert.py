@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 
 from prssm.data.clock.rules import Duplicates, Gaps, TimeRules
-from prssm.data.coerce import check_alike
+from prssm.data.coerce import ROUNDING, check_alike
 from prssm.data.io.binary_files import parquet_rows, read_parquet
 from prssm.data.io.columns import FileWords
 from prssm.data.io.files import READERS, AnyPath, read_records
@@ -150,6 +150,13 @@ def _check_rules(path: Path, rules: TimeRules, rows: int) -> None:
             )
 
 
+def _lost_in_single(values: np.ndarray) -> dict[str, bool]:
+    """Whether there are values that single precision does not have."""
+    size = np.abs(values[np.isfinite(values) & (values != 0.0)])
+    limits = np.finfo(KIND)
+    return {"large": bool((size > limits.max).any()), "small": bool((size < limits.tiny).any())}
+
+
 class _Writer:
     """Appends experiments to the file of rows and keeps their statistics."""
 
@@ -172,10 +179,11 @@ class _Writer:
             self.first = piece
         check_alike([self.first, piece])
         exact = np.concatenate([piece.u, piece.y], axis=1)[repeated:]
-        if np.nanmax(np.abs(exact), initial=0.0) > np.finfo(KIND).max:
-            raise DataError(
-                f"{piece.name}: a value is too large for single precision; use other units"
-            )
+        for word, lost in _lost_in_single(exact).items():
+            if lost:
+                raise DataError(
+                    f"{piece.name}: a value is too {word} for single precision; use other units"
+                )
         values = exact.astype(KIND)
         data = values.tobytes()
         stream.write(data)
@@ -214,7 +222,7 @@ class _Writer:
         for name, value, mean in zip(
             (*self.first.input_names, *self.first.output_names), std, self.mean, strict=True
         ):
-            if not value > 1e-12 * max(1.0, abs(mean)):
+            if not value > ROUNDING * abs(mean):
                 raise DataError(f"column {name!r} is constant or missing in all data; leave it out")
             if value < _LEAST_SPREAD * abs(mean):
                 raise DataError(
