@@ -43,10 +43,9 @@ def _places(error: CycloptsError, command: str) -> str:
     if isinstance(error, UnusedCliTokensError):
         after = f"nothing after {' '.join(places)}" if places else "no such word"
         return f"{', '.join(error.unused_tokens or ())}: expected {after}."
-    is_place = error.argument is not None and error.argument.index is not None
-    if isinstance(error, MissingArgumentError) and is_place and not error.keyword:
-        place = places[error.argument.index]
-        return f"{place} is missing: prssm {command} {' '.join(places)}."
+    place = None if error.argument is None else error.argument.index
+    if isinstance(error, MissingArgumentError) and place is not None and not error.keyword:
+        return f"{places[place]} is missing: prssm {command} {' '.join(places)}."
     return ""
 
 

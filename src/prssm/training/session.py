@@ -119,9 +119,11 @@ class Session:
         devices: Devices = None,
         deadline: float | None = None,
     ) -> "Session":
-        watcher = progress
+        watcher: Progress
         if isinstance(progress, bool):
             watcher = shown(deadline) if progress else Silent()
+        else:
+            watcher = progress
         return cls(
             watcher if store.leads() else Silent(),
             None if checkpoint is None else Path(checkpoint),

@@ -130,8 +130,9 @@ def _time_cells(record: Record, choice: Choice) -> Sequence[Any]:
 
     Others have one part in every piece, which always goes on.
     """
-    split = choice.rules.gaps == "split" and record.stamps is not None
-    return record.stamps.cells if split else [None]
+    if record.stamps is None or choice.rules.gaps != "split":
+        return [None]
+    return list(record.stamps.cells)
 
 
 def _blocks(rows: int) -> list[slice]:
