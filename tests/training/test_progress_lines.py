@@ -31,8 +31,8 @@ def test_no_time_is_left_after_the_end_of_a_budget(capsys: pytest.CaptureFixture
         now[0] += 10.0
         lines.update(done, {})
     told = capsys.readouterr().err.splitlines()
-    ends = [line.rpartition("about ")[2] for line in told]
-    assert ends == ["15 s left", "5 s left", "0 s left"]
+    ends = [line.rpartition(", ")[2] for line in told]
+    assert ends == ["about 15 s left", "about 5 s left", "its time is over and it ends soon"]
 
 
 def test_a_bar_tells_the_time_left_of_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ EVERY = 10.0  # seconds between lines
 
 
 class TimeLeft:
-    """Seconds until a phase ends: at the pace so far, and not after the end of a budget of time.
+    """How long a phase still takes: at the pace so far, and not beyond the end of a budget.
 
     `deadline` is a moment of the clock; None is no budget.
     """
@@ -25,12 +25,16 @@ class TimeLeft:
         self._first = done
         self._begun = self._clock()
 
-    def after(self, done: int) -> float:
-        """What is left where so many steps are done."""
+    def words(self, done: int) -> str:
+        """What is left where so many steps are done, as a person says it."""
         now = self._clock()
         pace = (now - self._begun) / max(done - self._first, 1)
         left = pace * max(self._total - done, 0)
-        return left if self._deadline is None else min(left, max(self._deadline - now, 0.0))
+        if self._deadline is None:
+            return f"about {told_seconds(left)} left"
+        if now >= self._deadline:
+            return "its time is over and it ends soon"
+        return f"about {told_seconds(min(left, self._deadline - now))} left"
 
 
 class ProgressLines:
@@ -60,9 +64,9 @@ class ProgressLines:
             return
         self._last = now
         told = "".join(f", {name} {value:.4g}" for name, value in figures.items())
-        left = told_seconds(self._time_left.after(done))
+        left = self._time_left.words(done)
         print(
-            f"prssm: {self._label}: {done} of {self._total}{told}, about {left} left",
+            f"prssm: {self._label}: {done} of {self._total}{told}, {left}",
             file=sys.stderr,
             flush=True,
         )

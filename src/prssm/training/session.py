@@ -12,7 +12,7 @@ from jax.sharding import Mesh
 
 from prssm.training.distributed import store
 from prssm.training.distributed.devices import Devices, mesh_of
-from prssm.training.progress_lines import ProgressLines, TimeLeft, told_seconds
+from prssm.training.progress_lines import ProgressLines, TimeLeft
 
 
 class Progress(Protocol):
@@ -56,7 +56,7 @@ class ProgressBar:
 
     def update(self, done: int, figures: Mapping[str, float]) -> None:
         text = "  ".join(f"{name} {value:.4g}" for name, value in figures.items())
-        left = f"{told_seconds(self._time_left.after(done))} left"
+        left = self._time_left.words(done)
         self._bar.update(self._task, completed=done, left=left, figures=text)
 
     def stop(self) -> None:
