@@ -70,6 +70,18 @@ def test_convert_then_fit_from_the_stream(
     assert "caution" not in said
 
 
+def test_convert_reads_time_as_fit_does(
+    folder: Path, refused: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = Path("log.csv").read_text().splitlines()
+    Path("gap.csv").write_text("\n".join(lines[:50] + lines[60:]) + "\n")
+    words = ("convert", "gap.csv", "-u", "valve", "-y", "pressure", "--time", "t")
+    assert "--gaps split makes experiments" in refused(*words, "--out", "none.stream")
+    capsys.readouterr()
+    assert main([*words, "--out", "parts.stream", "--gaps", "split"]) == 0
+    assert "2 experiment(s), 110 rows" in capsys.readouterr().out
+
+
 def test_a_stream_brings_its_own_columns(folder: Path, refused: Callable[..., str]) -> None:
     assert "--inputs: the stream 'logs' was converted already" in refused(
         "fit", "--stream", "logs", "-u", "valve"

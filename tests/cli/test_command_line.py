@@ -126,7 +126,7 @@ def test_debug_shows_where_an_error_arose(tmp_path: Path) -> None:
         (["simulate", "plain.csv", "inputs.csv"], "not a whole prssm model file"),
         (["simulate", "no.prssm", "inputs.csv", "--out", "p.xlsx"], "ends in .csv or .parquet"),
         (["score", "no.prssm", "plain.csv", "--out", "s.yaml"], "ends in .json"),
-        (["score", "no.prssm"], "--data"),
+        (["score", "no.prssm"], "DATA is missing"),
         (["score", "no.prssm", "plain.csv", "--samples", "1"], "at least 2"),
         (["methods", "linar"], "Did you mean 'linear'"),
         (["datasets", "drive"], "Did you mean 'drives'"),
@@ -207,3 +207,27 @@ def test_info_names_versions_and_data_folder(
     shown = capsys.readouterr().out
     for part in (jax.__version__, str(tmp_path), "cpu", "cores"):
         assert part in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["simulate", "a.prssm", "b.csv", "c.csv"],
+            "prssm: c.csv: expected nothing after MODEL DATA. See: prssm simulate --help",
+        ),
+        (
+            ["simulate", "a.prssm"],
+            "prssm: DATA is missing: prssm simulate MODEL DATA. See: prssm simulate --help",
+        ),
+        (
+            ["export", "a.prssm"],
+            "prssm: parameter --to requires an argument. See: prssm export --help",
+        ),
+    ],
+)
+def test_words_that_are_too_many_or_missing(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    assert capsys.readouterr().err.strip() == told

@@ -44,3 +44,31 @@ def test_what_cannot_be_read_is_said(shown) -> None:
     told = shown("a,b\n1,x\n2,y\n3,z\n")
     assert "text" in told
     assert "no time column found" in told
+
+
+def test_ranges_show_what_differs_however_large_the_offset(shown) -> None:
+    told = shown("u,y\n" + "".join(f"{1e6 + i / 100},{-0.0}\n" for i in range(60)))
+    u, y = (next(line for line in told.splitlines() if f" {name} " in line) for name in "uy")
+    assert u.split()[2:4] == ["1000000", "1000000.59"]
+    assert y.split()[2:4] == ["0", "0"]
+
+
+def test_advice_names_columns_that_can_be_inputs_and_outputs(shown) -> None:
+    told = shown(log())
+    assert "e.g. -u valve -y level; there are valve, level" in told
+    one = shown("t,x\n" + "".join(f"{i},{i % 7}\n" for i in range(60)))
+    assert "say which columns are outputs, e.g. -y x (nothing else could be an input)" in one
+    spaced = shown(log().replace("valve", "valve pos"))
+    assert "e.g. -u 'valve pos' -y level; there are valve pos, level" in spaced
+
+
+def test_several_files_are_shown_one_after_the_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(tmp_path / f"{name}.csv") for name in "ab"]
+    for file in files:
+        Path(file).write_text(log())
+    assert main(["show", *files]) == 0
+    assert capsys.readouterr().out.count("60 rows") == 2
+    assert main(["show"]) == 2
+    assert "name a file, e.g. prssm show log.csv" in capsys.readouterr().err

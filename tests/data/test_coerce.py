@@ -107,3 +107,15 @@ def test_training_accepts_a_column_that_moves_in_one_experiment_only():
 def test_outputs_beside_a_record_are_refused_not_dropped():
     with pytest.raises(DataError, match="a Record brings its own outputs"):
         as_records(Record(U, Y), Y)
+
+
+@pytest.mark.parametrize("unit", [1e-15, 1e-60, 1e60])
+def test_small_and_large_units_are_no_constants(unit: float) -> None:
+    check_training([Record(unit * np.arange(9.0), unit * np.arange(9.0))])
+
+
+def test_a_column_whose_squares_are_no_numbers_is_refused() -> None:
+    tiny = Record(1e-150 * np.arange(9.0), np.arange(9.0))
+    with pytest.raises(DataError, match="'u' moves by 8e-150") as caught:
+        check_training([tiny])
+    assert "expected at least 1e-100, use other units" in str(caught.value)

@@ -195,8 +195,16 @@ NUMBERS = [
     good("on and off", "u,y\non,2\noff,4\nON,6\n", u=[1, 0, 1]),
     bad("text", "u,y\n1,2\n\n3,four\n", "column 'y', line 4: expected a number, got 'four'"),
     bad("Python's grouping", "u,y\nx,1\n1_0,2\n3,4\n", "expected a number"),
-    bad("infinity", "u,y\n1,2\n3,inf\n", "'y' is infinite at row 1"),
-    bad("C's infinity", "u,y\n1,2\n3,1.#INF\n", "'y' is infinite at row 1"),
+    bad(
+        "infinity",
+        "u,y\n1,2\n3,inf\n",
+        "column 'y', line 3: expected a finite number, got an infinite",
+    ),
+    bad(
+        "C's infinity",
+        "u,y\n1,2\n3,1.#INF\n",
+        "column 'y', line 3: expected a finite number, got an infinite",
+    ),
     bad("a missing input", "u,y\n1,2\n,4\n", "input column 'u', line 3: the value is missing"),
 ]
 MISSING_WORDS = (

@@ -364,3 +364,36 @@ def test_recordings_reach_the_linear_row(recordings, name: str, bar: float) -> N
 
     train, test = load(name, recordings)
     assert LinearSSM().fit(train).evaluate(test)["rmse"] < bar
+
+
+# ---- the band ----
+
+
+def test_the_band_is_wider_where_errors_last() -> None:
+    """Of a drifting output few rows are independent, and new ones drift elsewhere."""
+    plain = record_of(system(), 400, noise=0.3)
+    rng = np.random.default_rng(7)
+    drift = np.zeros((400, 1))
+    for t in range(1, 400):
+        drift[t] = 0.99 * drift[t - 1] + 0.3 * rng.standard_normal()
+    drifting = Record(plain.u, record_of(system(), 400).y + drift)
+    factors = []
+    for record in (plain, drifting):
+        scaled = fast(order=2).fit(record).scaler_.scale(record)
+        held_out = Halves([scaled], 16, 2).hold_out(2)
+        assert held_out is not None
+        std = fast(order=2).fit(record).start_.error_std
+        factors.append(float(std[0] / held_out.std[0]))
+    assert factors[0] == pytest.approx(1.0, abs=0.1)
+    assert factors[1] > 1.2
+
+
+def test_an_input_that_moves_once_gives_no_band_beyond_all_measure() -> None:
+    """In one half of the record it is constant: what is held out there says nothing."""
+    rng = np.random.default_rng(3)
+    u = np.where(np.arange(40) < 34, -0.588735, 0.910088)
+    y = np.zeros(40)
+    for t in range(1, 40):
+        y[t] = 0.9 * y[t - 1] + 0.1 * u[t - 1]
+    model = LinearSSM().fit((u, y + 0.01 * rng.standard_normal(40)))
+    assert (model.start_.error_std < 1.0).all()

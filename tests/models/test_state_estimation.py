@@ -5,7 +5,7 @@ import pytest
 from small_spaces import linear_space, simulated
 
 import prssm
-from prssm.foundation.errors import DataError, NotFittedError, OptionError
+from prssm.foundation.errors import DataError, NotFittedError, OptionError, PrssmWarning
 from prssm.inference.filtering import filter_rows
 from prssm.inference.noise_search import NoiseFactors, log_likelihoods, most_likely
 from prssm.inference.spaces.linear_space import Noises
@@ -116,6 +116,8 @@ def test_mistakes_are_said(model):
         model.predict(record, horizon=0)
     with pytest.raises(OptionError, match="horizon: expected a number of rows"):
         model.predict(record, horizon=1.5)
+    with pytest.warns(PrssmWarning, match="no row is predicted from a measurement: horizon is 999"):
+        model.predict(record, horizon=999)
     with pytest.raises(DataError, match="expected measured outputs, got none"):
         model.filter(prssm.Record(record.u, None))
     with pytest.raises(DataError, match="too few for 20 lags"):

@@ -1,8 +1,9 @@
 """Correlation of errors in time, against a process whose correlation is known."""
 
 import numpy as np
+import pytest
 
-from prssm.prediction.correlation import lag_one
+from prssm.prediction.correlation import independent_values, lag_one
 
 
 def first_order(correlation: float, length: int, seed: int = 0) -> np.ndarray:
@@ -22,3 +23,15 @@ def test_the_correlation_is_found_and_stretches_and_holes_are_no_neighbours():
     alternating = np.array([[1.0], [-1.0]] * 10)
     assert lag_one([alternating])[0] == 0.0  # never below
     assert lag_one([np.ones((1, 1)), np.ones((1, 1))])[0] == 0.0  # no neighbours
+
+
+def test_errors_that_last_are_few_independent_values():
+    rng = np.random.default_rng(8)
+    white = rng.standard_normal((4000, 2))
+    lasting = white.copy()
+    for t in range(1, len(lasting)):
+        lasting[t] += 0.9 * lasting[t - 1]
+    assert independent_values([white]) == pytest.approx(4000, rel=0.1)
+    assert independent_values([lasting]) == pytest.approx(4000 * 0.1 / 1.9, rel=0.2)
+    lasting[::2, 0] = np.nan
+    assert independent_values([lasting])[0] < 4000

@@ -65,8 +65,14 @@ def test_correlations_are_those_of_the_definition():
     found = Residuals.of([error], [u], lags=4)
     e = (error - error.mean(axis=0)) / error.std(axis=0)
     v = (u - u.mean(axis=0)) / u.std(axis=0)
-    assert found.autocorrelation[2, 1] == pytest.approx(np.mean(e[3:, 1] * e[:-3, 1]))
-    assert found.cross_correlation[2, 0, 1] == pytest.approx(np.mean(e[2:, 0] * v[:-2, 1]))
+    now, then = e[3:, 1], e[:-3, 1]
+    assert found.autocorrelation[2, 1] == pytest.approx(
+        np.sum(now * then) / np.sqrt(np.sum(now**2) * np.sum(then**2))
+    )
+    now, then = e[2:, 0], v[:-2, 1]
+    assert found.cross_correlation[2, 0, 1] == pytest.approx(
+        np.sum(now * then) / np.sqrt(np.sum(now**2) * np.sum(then**2))
+    )
 
 
 def test_a_memory_and_a_forgotten_input_are_found():
@@ -101,3 +107,14 @@ def test_too_few_rows_and_odd_lags_are_refused():
         Residuals.of([short], [short], lags=10)
     with pytest.raises(OptionError, match="lags: expected a whole number"):
         Residuals.of([short], [short], lags=0)
+
+
+def test_no_correlation_is_beyond_one_whatever_is_missing():
+    rng = np.random.default_rng(5)
+    error = 0.1 * rng.standard_normal((300, 1))
+    error[:200:2] = np.nan  # neighbours are known only where errors are large
+    error[200:250] = 5.0
+    error[250:] = -5.0
+    found = Residuals.of([error], [np.nan_to_num(error)])
+    assert np.abs(found.autocorrelation).max() <= 1.0
+    assert np.abs(found.cross_correlation).max() <= 1.0 + 1e-12

@@ -142,6 +142,7 @@ def test_errors_that_alternate_are_no_disturbance(good, errors) -> None:
     assert told.independent
     text = only(changed(good, residuals=told))
     assert "alternate (correlation -0." in text
+    assert "without --budget" not in text  # who says that there was one?
     assert "not recorded" not in text
 
 

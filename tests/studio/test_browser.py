@@ -71,6 +71,17 @@ def test_the_address_keeps_no_secret_and_the_log_is_shown(look: Look) -> None:
     assert look.page.get_by_label("Use of u").input_value() == "input"
 
 
+def test_ranges_show_what_differs_however_large_the_offset(look: Look) -> None:
+    found = look.page.evaluate(
+        """async () => {
+            const { within } = await import("/page/tools/dom.js");
+            return [within(999999.25, 999999.25, 1000000.75, 4), within(0.1234567, -1, 1),
+                within(5, 5, 5)];
+        }"""
+    )
+    assert found == ["999999.25", "0.123", "5"]
+
+
 def test_zooming_asks_for_the_visible_rows(look: Look) -> None:
     look.page.get_by_role("button", name="Zoom in").click()
     wait(look, ".picture[data-rows='100-299']")

@@ -1,5 +1,6 @@
 import io
 import sys
+import time
 
 import pytest
 
@@ -20,6 +21,38 @@ def test_a_line_every_ten_seconds_with_the_time_left(capsys: pytest.CaptureFixtu
     assert told[0] == "prssm: training: 140 of 400, ELBO -1.5, about 65 s left"
     assert told[1] == "prssm: training: 180 of 400, ELBO -1.5, about 55 s left"
     assert len(told) == 7
+
+
+def test_no_time_is_left_after_the_end_of_a_budget(capsys: pytest.CaptureFixture[str]) -> None:
+    now = [0.0]
+    lines = ProgressLines(clock=lambda: now[0], deadline=25.0)
+    lines.start(400, 0, "training")
+    for done in range(1, 4):
+        now[0] += 10.0
+        lines.update(done, {})
+    told = capsys.readouterr().err.splitlines()
+    ends = [line.rpartition(", ")[2] for line in told]
+    assert ends == ["about 15 s left", "about 5 s left", "its time is over and it ends soon"]
+
+
+def test_a_bar_tells_the_time_left_of_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    bar = shown(time.monotonic() + 1000.0)
+    bar.start(10**9, 0, "training")
+    time.sleep(0.01)
+    bar.update(1, {})
+    bar.stop()
+    assert "17 min left" in sys.stderr.getvalue()
+
+
+def test_a_phase_that_is_over_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    now = [0.0]
+    lines = ProgressLines(clock=lambda: now[0])
+    lines.start(1, 0, "linear models")
+    now[0] = 20.0
+    lines.update(1, {})
+    assert capsys.readouterr().err == ""
 
 
 def test_a_quick_fit_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,8 +7,11 @@ from cyclopts import Parameter
 
 
 @dataclass(frozen=True, kw_only=True)
-class ColumnWords:
-    """The columns of a file. A command takes it as a parameter that is named "*"."""
+class ReadingWords:
+    """The columns of a file, and what is done with its time stamps.
+
+    A command takes it as a parameter that is named "*".
+    """
 
     inputs: Annotated[
         list[str] | None,
@@ -34,21 +37,6 @@ class ColumnWords:
     dt: Annotated[
         float | None, Parameter(help="Seconds between rows, where there is no time column.")
     ] = None
-
-    def chosen(self) -> dict[str, Any]:
-        """What was said, as keywords of `ColumnSettings`."""
-        values = {name: getattr(self, name) for name in self._names()}
-        told = {name: value for name, value in values.items() if value is not None}
-        return told | {name: tuple(told[name]) for name in ("inputs", "outputs") if name in told}
-
-    @classmethod
-    def _names(cls) -> list[str]:
-        return [field.name for field in fields(ColumnWords)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReadingWords(ColumnWords):
-    """The columns of a file, and what is done with its time stamps."""
 
     gaps: Annotated[
         str | None,
@@ -88,6 +76,13 @@ class ReadingWords(ColumnWords):
     ] = None
     query: Annotated[str | None, Parameter(help="Rows of a data base, in SQL.")] = None
 
+    def chosen(self) -> dict[str, Any]:
+        """What was said, as keywords of `ColumnSettings`."""
+        values = {name: getattr(self, name) for name in self._names()}
+        told = {name: value for name, value in values.items() if value is not None}
+        return told | {name: tuple(told[name]) for name in ("inputs", "outputs") if name in told}
+
     @classmethod
     def _names(cls) -> list[str]:
+        """Of these words alone: a command may add its own."""
         return [field.name for field in fields(ReadingWords)]

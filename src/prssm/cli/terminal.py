@@ -4,13 +4,14 @@ Parse errors in one line, notes on standard error, the progress bar or none.
 """
 
 import difflib
+import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from cyclopts import CycloptsError, MissingArgumentError
+from cyclopts import CycloptsError, MissingArgumentError, UnusedCliTokensError
 
 from prssm.cli.search_settings import SEARCH_WORDS
 from prssm.cli.settings import FIT_WORDS
@@ -23,7 +24,7 @@ def explained(error: CycloptsError) -> str:
     A misspelt flag gets a suggestion although the command takes options of any name.
     """
     command = " ".join(error.command_chain or ())
-    text = str(error).removeprefix(f'Command "{command}" ')
+    text = _places(error, command) or str(error).removeprefix(f'Command "{command}" ')
     words = {"fit": FIT_WORDS, "search": SEARCH_WORDS}.get(command)
     if isinstance(error, MissingArgumentError) and words and error.keyword:
         known = [f"--{name.replace('_', '-')}" for name in words]
@@ -31,6 +32,21 @@ def explained(error: CycloptsError) -> str:
         if close and close[0] != error.keyword:
             text += f" Did you mean {close[0]}?"
     return f"{text} See: prssm {command} --help" if command else text
+
+
+def _places(error: CycloptsError, command: str) -> str:
+    """What is said of a word without a name that is missing, or one too many; else nothing."""
+    if error.target is None:
+        return ""
+    named = inspect.signature(error.target).parameters.values()
+    places = [one.name.upper() for one in named if one.kind is one.POSITIONAL_OR_KEYWORD]
+    if isinstance(error, UnusedCliTokensError):
+        after = f"nothing after {' '.join(places)}" if places else "no such word"
+        return f"{', '.join(error.unused_tokens or ())}: expected {after}."
+    place = None if error.argument is None else error.argument.index
+    if isinstance(error, MissingArgumentError) and place is not None and not error.keyword:
+        return f"{places[place]} is missing: prssm {command} {' '.join(places)}."
+    return ""
 
 
 def note(text: str) -> None:

@@ -16,6 +16,8 @@ from prssm.foundation.errors import DataError
 LEAST_TRAINING_ROWS = 8
 
 LARGEST = 1e100
+SMALLEST = 1e-100  # that a column may move by: squares of less are zero
+ROUNDING = 1e-12  # of a column's largest value: what moves by less is constant
 
 
 def as_records(
@@ -183,8 +185,14 @@ def _check_moving(values: np.ndarray, names: tuple[str, ...], word: str) -> None
         known = column[~np.isnan(column)]
         if not len(known):
             raise DataError(f"{word} column {name!r}: every value is missing in the training data")
-        if np.ptp(known) <= 1e-12 * max(1.0, float(np.abs(known).max())):
+        spread = float(np.ptp(known))
+        if spread <= ROUNDING * float(np.abs(known).max()):
             raise DataError(
                 f"{word} column {name!r} is constant ({known[0]:.6g}) in all training data; "
                 f"it carries no information, leave it out"
+            )
+        if spread < SMALLEST:
+            raise DataError(
+                f"{word} column {name!r} moves by {spread:.3g} in all training data; expected at "
+                f"least {SMALLEST:g}, use other units"
             )

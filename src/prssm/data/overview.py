@@ -13,9 +13,12 @@ from prssm.data.clock.stamps import Stamps
 from prssm.data.io.columns import NO_WORDS, FileColumns, FileWords, unit_of
 from prssm.data.io.files import AnyPath, open_columns
 from prssm.data.io.records import Choice, chosen_names, records_of
-from prssm.foundation.errors import DataError
+from prssm.foundation.errors import DataError, listed
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
+_DIGITS = 6  # of a limit
+_DIGITS_APART = 4  # of the distance of two limits that nearly agree
+_DIGITS_MOST = 15  # that a number in double precision has
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +37,19 @@ class ColumnFacts:
         if self.values is None or not np.isfinite(self.values).any():
             return None
         return float(np.nanmin(self.values)), float(np.nanmax(self.values))
+
+    @property
+    def limits(self) -> tuple[str, str]:
+        """The range in words; of values with a large offset, with the digits that differ."""
+        if self.range is None:
+            return "", ""
+        low, high = self.range
+        largest = max(abs(low), abs(high))
+        digits = _DIGITS
+        if high > low:
+            common = int(np.floor(np.log10(largest) - np.log10(high - low)))
+            digits = max(_DIGITS, min(_DIGITS_MOST, common + _DIGITS_APART))
+        return f"{low + 0.0:.{digits}g}", f"{high + 0.0:.{digits}g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +78,8 @@ def overview(path: AnyPath, choice: Choice, words: FileWords = NO_WORDS) -> Over
             advice.append(f"name the time column where you read the file: --time {quote(time)}")
     elif choice.dt is None:
         advice.append("no time column found: name it with --time, or give --dt seconds")
-    advice += _about_columns(columns, replace(choice, time=time))
+    free = [fact.name for fact in facts if fact.kind == "number"]
+    advice += _about_columns(columns, replace(choice, time=time), free)
     rows = max((len(fact.values) for fact in facts if fact.values is not None), default=0)
     return Overview(columns.where, rows, facts, time, dt or choice.dt, advice)
 
@@ -122,14 +139,26 @@ def _grid_step(stamps: Stamps) -> float | None:
     return grid.dt if grid.regular else None
 
 
-def _about_columns(columns: FileColumns, choice: Choice) -> list[str]:
-    """What reading the columns as inputs and outputs would say."""
+def _about_columns(columns: FileColumns, choice: Choice, free: list[str]) -> list[str]:
+    """What reading the columns as inputs and outputs would say; `free` are those with numbers."""
     asked = [chosen_names(columns, choice.inputs, "u"), chosen_names(columns, choice.outputs, "y")]
     if not any(asked):
-        numeric = ", ".join(columns.names)
-        return [f"say which columns are inputs and outputs, e.g. -u A -y B; there are {numeric}"]
+        return [_which(free)]
     try:
         records = records_of(columns, choice)
     except DataError as error:
         return [str(error).removeprefix(f"{columns.where}: ")]
     return [str(note) for note in notes_about(records)]
+
+
+def _which(free: list[str]) -> str:
+    """How to name inputs and outputs, by the columns that can be."""
+    if not free:
+        return "no column holds numbers alone: there is nothing to learn from"
+    last = quote(free[-1])
+    if len(free) == 1:
+        return f"say which columns are outputs, e.g. -y {last} (nothing else could be an input)"
+    return (
+        f"say which columns are inputs and outputs, e.g. -u {quote(free[0])} -y {last}; there are "
+        f"{listed(free)}"
+    )

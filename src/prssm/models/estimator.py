@@ -240,17 +240,19 @@ class Estimator(
         """
         deadline = _deadline(budget)
         if isinstance(data, Stream):
-            session = self._session(progress, checkpoint, resume, devices=devices)
-            return self._fit_from_stream(data, session, deadline, found, preprocess=preprocess)
+            session = self._session(
+                progress, checkpoint, resume, devices=devices, deadline=deadline
+            )
+            return self._fit_from_stream(data, session, found, preprocess=preprocess)
         steps, seen = training_records(
             data, y, preprocess, inputs=inputs, outputs=outputs, time=time
         )
-        session = self._session(progress, checkpoint, resume, devices=devices)
+        session = self._session(progress, checkpoint, resume, devices=devices, deadline=deadline)
         scaler = Scaler.fit(seen, self._normalises, centre=steps.centres)
         with double_precision(), resumable(session):
             scaled = [scaler.scale(record) for record in seen]
             facts = TrainingFacts(scaler, seen[0], Domain.of(seen), steps, seen=scaled)
-            self._fit_scaled(scaled, self._watched(session, deadline, found, facts=facts))
+            self._fit_scaled(scaled, self._watched(session, found, facts=facts))
             self._describe(facts)
         return self
 
@@ -262,7 +264,6 @@ class Estimator(
         self,
         stream: Stream,
         session: Session,
-        deadline: float | None,
         found: Callable[[Self], None] | None,
         *,
         preprocess: Any,
@@ -274,7 +275,7 @@ class Estimator(
             )
         facts = TrainingFacts(stream.scaler(self._normalises), stream, stream.domain())
         self.stride_ = 1
-        session = self._watched(session, deadline, found, facts=facts)
+        session = self._watched(session, found, facts=facts)
         with double_precision(), resumable(session):
             self._fit_stream(stream, facts.scaler, session)
         self._describe(facts)
@@ -299,19 +300,18 @@ class Estimator(
     def _watched(
         self,
         session: Session,
-        deadline: float | None,
         found: Callable[[Self], None] | None,
         *,
         facts: TrainingFacts,
     ) -> Session:
-        """The session with the end of its budget, and with who wants to see models on the way."""
+        """The session with who wants to see models on the way."""
 
         def usable(model: Self) -> None:
             model._describe(facts)
             if found is not None and leads():
                 found(model)
 
-        return replace(session, deadline=deadline, found=usable)
+        return replace(session, found=usable)
 
     def _coerced(self, data: Any, y: Any) -> list[Prepared]:
         """Data as the filters take them in; what must be distrusted in them is said."""
@@ -337,9 +337,11 @@ class Estimator(
         progress: bool | Progress,
         checkpoint: str | os.PathLike[str] | None,
         resume: bool,
+        *,
         devices: int | str | None,
+        deadline: float | None,
     ) -> Session:
-        session = Session.of(progress, checkpoint, resume, devices)
+        session = Session.of(progress, checkpoint, resume, devices=devices, deadline=deadline)
         if session.mesh is not None and not self.many_devices:
             raise OptionError(f"devices: {self.name} trains on one device, got {session.mesh.size}")
         return session

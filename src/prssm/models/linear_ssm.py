@@ -17,6 +17,7 @@ from prssm.inference.spaces.linear_space import LinearSpace, Noises
 from prssm.inference.state_space import StateSpace
 from prssm.linear.averaging import mean_error, mean_of, orders_together
 from prssm.linear.first_state import InitialState
+from prssm.linear.held_out import HeldOutErrors
 from prssm.linear.last_check import checked
 from prssm.linear.order import Judged, judge_orders, largest_order, parameters
 from prssm.linear.output_error import Identification, measured
@@ -26,9 +27,13 @@ from prssm.models.functions.jax_model import JaxModel, Parameters, Scaling
 from prssm.models.functions.linear import LinearParameters, LinearParts, linear_draws
 from prssm.models.simulated import Simulated
 from prssm.models.stored_arrays import Shape, check
+from prssm.prediction.correlation import independent_values
+from prssm.prediction.gaussian import widening
 from prssm.training.session import Session
 
 _ROWS = 600  # from which the noises of the Kalman filter are estimated
+# Scaled errors beyond this tell of models whose inputs did not move, and not of the one at hand.
+_LOST = 10.0
 
 
 @dataclass(frozen=True)
@@ -78,8 +83,8 @@ class LinearSSM(Estimator):
 
     Found by subspace identification and output-error refinement.
 
-    The band is the error of free runs over held-out stretches of the training data, and what is not
-    known of the first state.
+    The band is the error of free runs over held-out stretches of the training data, wider where few
+    independent errors tell it, and what is not known of the first state.
     """
 
     name: ClassVar[str] = "linear"
@@ -112,12 +117,10 @@ class LinearSSM(Estimator):
         systems = [self._best(search, one) for one in chosen]
         system = mean_of(systems)
         start = InitialState.fit_mean(systems, records)
-        held_out = [one.held_out for one in chosen if one.held_out]
-        if held_out:
-            error_std = mean_error(held_out).std
-        else:
-            error_std = start.error_std * _correction(system, records)
-        self._set(system, replace(start, error_std=np.maximum(error_std, start.error_std)))
+        each = [one.held_out for one in chosen if one.held_out]
+        held_out = mean_error(each) if each else None
+        self._set(system, start)
+        self._set(system, replace(start, error_std=self._error_std(records, held_out)))
         self.noises_ = most_likely(self._likelihood(records)) or self.noises_
 
     def _best(self, search: Identification, judged: Judged) -> LinearSystem:
@@ -132,6 +135,25 @@ class LinearSSM(Estimator):
             seed=options.seed,
         )
         return checked(search, found, warmup=options.warmup, max_radius=max_radius)
+
+    def _error_std(self, records: Sequence[Record], held_out: HeldOutErrors | None) -> np.ndarray:
+        """The deviation of errors of a free run over new data.
+
+        It is that of held-out stretches, and not less than that of runs over the own records from
+        a first state as users have it. Errors that last are few independent values, from which a
+        deviation is known badly: the band is wider then.
+        """
+        start = self.start_
+        runs = [self._simulate(r.u, r.y[: self.config.warmup], None, 0) for r in records]
+        own = [record.y - run.mean for record, run in zip(records, runs, strict=True)]
+        errors = own
+        std = start.error_std * _correction(self.system_, records)
+        if held_out is not None and (held_out.std < _LOST).all():
+            errors = _late(held_out)
+            std = held_out.std
+        own_std = np.sqrt(np.nanmean(np.concatenate(own) ** 2, axis=0))
+        least = np.maximum(own_std, start.error_std)
+        return np.maximum(std, least) * widening(independent_values(errors))
 
     def _likelihood(self, records: Sequence[Record]) -> Likelihood:
         """Of noises, by a Kalman filter over the beginning of every record."""
@@ -298,6 +320,12 @@ def _check_order(order: int, records: Sequence[Record]) -> None:
     most = max(1, values // (records[0].input_dim + records[0].output_dim))
     if order > most:
         raise OptionError(f"option order: expected at most {most} for {values} values, got {order}")
+
+
+def _late(held_out: HeldOutErrors) -> list[np.ndarray]:
+    """The errors after the warm-up, as `HeldOutErrors.std` takes them."""
+    warmup = held_out.warmup
+    return [error[warmup:] if len(error) > 2 * warmup else error for error in held_out.errors]
 
 
 def _correction(system: LinearSystem, records: Sequence[Record]) -> float:

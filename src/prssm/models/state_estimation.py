@@ -16,7 +16,7 @@ from prssm.data.preprocessing.pipeline import Prepared, Preprocessing
 from prssm.data.record import Record
 from prssm.data.resample import at_all_rows, thinned_inputs
 from prssm.data.scaling import Scaler
-from prssm.foundation.errors import DataError, OptionError
+from prssm.foundation.errors import DataError, OptionError, warn
 from prssm.inference.filtering import Filtered, ahead, filter_rows, rule_of
 from prssm.inference.mixing import mixed
 from prssm.inference.observer import Names, Observer
@@ -257,6 +257,11 @@ class StateEstimation:
 
     def _predicted(self, log: Prepared, horizon: int, method: str) -> Prediction:
         record = log.measured
+        if horizon >= len(record):
+            warn(
+                f"{record.name}: no row is predicted from a measurement: horizon is {horizon}, but "
+                f"the recording has {len(record)} rows"
+            )
         found, steps, space = self._run(log, method)
         mean, std = self._ahead(found, steps, space, rows=len(record), horizon=horizon)
         return Prediction(

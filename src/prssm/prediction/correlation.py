@@ -17,3 +17,13 @@ def lag_one(errors: Sequence[np.ndarray]) -> np.ndarray:
     later = np.where(both, later, 0.0)
     size = np.sqrt(np.sum(now**2, axis=0) * np.sum(later**2, axis=0))
     return np.clip(np.sum(now * later, axis=0) / np.where(size > 0.0, size, 1.0), 0.0, 0.999)
+
+
+def independent_values(errors: Sequence[np.ndarray]) -> np.ndarray:
+    """How many independent values of each output tell as much of a deviation as these errors.
+
+    n (1 - c) / (1 + c) for n errors with the correlation c of neighbours.
+    """
+    correlation = lag_one(errors)
+    known = np.sum([np.isfinite(error).sum(axis=0) for error in errors], axis=0)
+    return known * (1.0 - correlation) / (1.0 + correlation)

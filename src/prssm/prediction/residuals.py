@@ -159,19 +159,31 @@ def _correlations(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Correlation (lags, Dy, D) of errors with other values some rows before.
 
-    And how many pairs each was taken from; no pair is of two experiments.
+    And how many pairs each was taken from; no pair is of two experiments. Both deviations are those
+    of the pairs: gaps would else make correlations of more than one.
     """
     values = []
     counts = []
     for lag in lags:
-        now = np.concatenate([part[lag:] for part in errors])
-        then = np.concatenate([part[: len(part) - lag] for part in others])
-        both = ~np.isnan(now)[:, :, None] & ~np.isnan(then)[:, None, :]
-        product = np.where(both, now[:, :, None] * then[:, None, :], 0.0).sum(axis=0)
-        count = np.maximum(both.sum(axis=0), 1)
-        values.append(product / count)
-        counts.append(count)
+        now, then, both = _pairs(errors, others, lag)
+        product = np.sum(now * then, axis=0)
+        size = np.sqrt(np.sum(now**2, axis=0) * np.sum(then**2, axis=0))
+        values.append(product / np.where(size > 0.0, size, 1.0))
+        counts.append(np.maximum(both.sum(axis=0), 1))
     return np.array(values), np.array(counts)
+
+
+def _pairs(
+    errors: Sequence[np.ndarray], others: Sequence[np.ndarray], lag: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Errors and other values `lag` rows before, (rows, Dy, D), and where both are known.
+
+    They are zero where one is not.
+    """
+    now = np.concatenate([part[lag:] for part in errors])[:, :, None]
+    then = np.concatenate([part[: len(part) - lag] for part in others])[:, None, :]
+    both = ~np.isnan(now) & ~np.isnan(then)
+    return np.where(both, now, 0.0), np.where(both, then, 0.0), both
 
 
 def _ljung_box(correlation: np.ndarray, count: np.ndarray, rows: int) -> np.ndarray:
@@ -184,11 +196,14 @@ def _input_shape(inputs: Sequence[np.ndarray], lags: int) -> np.ndarray:
 
     Neighbouring cross-correlations vary together as the input does.
     """
-    own, count = _correlations(inputs, inputs, range(lags + 1))
-    own = own * count / count[0]  # with fewer pairs at larger lags no longer: always a covariance
-    each = np.arange(own.shape[1])
+    products = []
+    for lag in range(lags + 1):
+        now, then, _ = _pairs(inputs, inputs, lag)
+        products.append(np.einsum("tdd,tdd->d", now, then))
+    # not over the number of pairs, which is smaller at larger lags: so it is always a covariance
+    own = np.array(products) / sum(map(len, inputs))
     distance = np.abs(np.arange(lags + 1)[:, None] - np.arange(lags + 1))
-    return own[:, each, each].T[:, distance]
+    return own.T[:, distance]
 
 
 def _independence(cross: np.ndarray, shape: np.ndarray) -> np.ndarray:

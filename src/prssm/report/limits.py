@@ -2,6 +2,8 @@
 
 import numpy as np
 
+_MARGIN = 0.04  # of what is shown, on either side
+
 
 def limits(
     lines: np.ndarray, low: np.ndarray, high: np.ndarray, *, most: float
@@ -19,5 +21,6 @@ def limits(
     room = most * (largest - least)
     bottom = min(least, max(float(low.min(initial=least)), least - room))
     top = max(largest, min(float(high.max(initial=largest)), largest + room))
-    margin = 0.04 * (top - bottom) + 1e-12
+    # a line that never moves has room as well, whatever its unit
+    margin = _MARGIN * ((top - bottom) or abs(top) or 1.0)
     return bottom - margin, top + margin

@@ -12,7 +12,7 @@ from jax.sharding import Mesh
 
 from prssm.training.distributed import store
 from prssm.training.distributed.devices import Devices, mesh_of
-from prssm.training.progress_lines import ProgressLines
+from prssm.training.progress_lines import ProgressLines, TimeLeft
 
 
 class Progress(Protocol):
@@ -34,35 +34,45 @@ class Silent:
 class ProgressBar:
     """A bar on standard error with the latest figures beside it."""
 
+    def __init__(self, deadline: float | None = None) -> None:
+        self._time_left = TimeLeft(deadline)
+
     def start(self, total: int, done: int, label: str) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
         from rich.progress import Progress as RichProgress
 
         self._bar = RichProgress(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TimeRemainingColumn(),
+            TextColumn("{task.fields[left]}"),
             TextColumn("{task.fields[figures]}"),
             console=Console(stderr=True),
         )
-        self._task = self._bar.add_task(label, total=total, completed=done, figures="")
+        self._task = self._bar.add_task(label, total=total, completed=done, left="", figures="")
+        self._time_left.start(total, done)
         self._bar.start()
 
     def update(self, done: int, figures: Mapping[str, float]) -> None:
         text = "  ".join(f"{name} {value:.4g}" for name, value in figures.items())
-        self._bar.update(self._task, completed=done, figures=text)
+        left = self._time_left.words(done)
+        self._bar.update(self._task, completed=done, left=left, figures=text)
 
     def stop(self) -> None:
         self._bar.stop()
 
 
-def shown() -> Progress:
-    """A bar on a terminal (or where FORCE_COLOR or TTY_COMPATIBLE says so), else lines."""
+def shown(deadline: float | None = None) -> Progress:
+    """A bar on a terminal (or where FORCE_COLOR or TTY_COMPATIBLE says so), else lines.
+
+    The time left that they tell is none after the deadline.
+    """
     from rich.console import Console
 
-    return ProgressBar() if Console(stderr=True).is_terminal else ProgressLines()
+    if Console(stderr=True).is_terminal:
+        return ProgressBar(deadline)
+    return ProgressLines(deadline=deadline)
 
 
 @dataclass(frozen=True)
@@ -105,12 +115,19 @@ class Session:
         progress: "bool | Progress",
         checkpoint: str | os.PathLike[str] | None,
         resume: bool,
+        *,
         devices: Devices = None,
+        deadline: float | None = None,
     ) -> "Session":
-        watcher = Silent() if progress is False else shown() if progress is True else progress
+        watcher: Progress
+        if isinstance(progress, bool):
+            watcher = shown(deadline) if progress else Silent()
+        else:
+            watcher = progress
         return cls(
             watcher if store.leads() else Silent(),
             None if checkpoint is None else Path(checkpoint),
             resume,
             mesh=mesh_of(devices),
+            deadline=deadline,
         )

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prssm.data.io.files import write_columns, write_record
+from prssm.data.io.files import read, write_columns, write_record
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.stream import convert as convert_module
@@ -42,7 +42,7 @@ def experiments(stream: Stream) -> list[Record]:
     return [stream.read(a, b) for a, b in pairwise(edges)]
 
 
-@pytest.mark.parametrize("block", [5, 11, 22, 1000])  # 11 and 22 leave a last piece of one row
+@pytest.mark.parametrize("block", [5, 11, 22, 1000])  # 11 and 22 divide all rows but one
 def test_all_that_was_recorded_is_there_whatever_the_pieces(folder, monkeypatch, block):
     monkeypatch.setattr(convert_module, "BLOCK", block)
     stream = convert([folder / "logs"], folder / "stream")
@@ -109,6 +109,54 @@ def test_a_gap_in_time_between_two_pieces_is_seen(tmp_path, monkeypatch):
     assert not (tmp_path / "stream" / ROWS).exists()
 
 
+def log_with_gaps(rows: int, gaps: list[int]) -> dict[str, np.ndarray]:
+    """Columns of a log with three rows missing before each of these rows."""
+    time = np.arange(float(rows))
+    for row in gaps:
+        time[row:] += 3.0
+    values = np.random.default_rng(3).normal(size=(2, rows)).astype(np.float32)
+    return {"time": time, "u": values[0], "y": values[1]}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+# within pieces, between two, around a row at the end of one, and before the last row of all
+@pytest.mark.parametrize("gaps", [[30, 130], [100], [99, 100], [100, 101], [44, 45, 199]])
+def test_a_log_is_split_at_its_gaps_whatever_the_pieces(tmp_path, monkeypatch, suffix, gaps):
+    monkeypatch.setattr(convert_module, "BLOCK", 50)
+    path = tmp_path / f"a.{suffix}"
+    write_columns(path, log_with_gaps(200, gaps))
+    stream = convert(path, tmp_path / "stream", gaps="split")
+    whole = read(path, gaps="split")
+    assert stream.lengths.tolist() == [len(part) for part in whole]
+    assert len(set(stream.names)) == len(whole)
+    for found, part in zip(experiments(stream), whole, strict=True):
+        np.testing.assert_array_equal(found.y, part.y)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_log_is_filled_at_its_gaps_whatever_the_pieces(tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr(convert_module, "BLOCK", 50)
+    path = tmp_path / f"a.{suffix}"
+    write_columns(path, log_with_gaps(200, [30, 100]))
+    stream = convert(path, tmp_path / "stream", gaps="fill")
+    whole = read(path, gaps="fill")
+    assert stream.lengths.tolist() == [206]
+    np.testing.assert_array_equal(experiments(stream)[0].y, whole.y)
+
+
+@pytest.mark.parametrize("rule", [{"sort": True}, {"duplicates": "mean"}, {"resample": 2.0}])
+def test_rules_that_need_all_rows_are_refused_where_a_file_is_read_in_pieces(
+    tmp_path, monkeypatch, rule
+):
+    path = tmp_path / "a.parquet"
+    write_columns(path, log_with_gaps(20, []))
+    assert convert(path, tmp_path / "whole", **rule).steps
+    monkeypatch.setattr(convert_module, "BLOCK", 5)
+    with pytest.raises(DataError, match=rf"{next(iter(rule))} needs all 20 rows at once") as caught:
+        convert(path, tmp_path / "stream", **rule)
+    assert "\n" not in str(caught.value)
+
+
 def broken(folder: Path, what: str) -> None:
     logs = folder / "logs"
     if what == "truncated":
@@ -125,6 +173,8 @@ def broken(folder: Path, what: str) -> None:
         for path in logs.iterdir():
             path.unlink()
         write_columns(logs / "1.csv", {"u": np.arange(9.0), "y": 1e6 + np.arange(9.0)})
+    elif what == "small":
+        write_record(logs / "1.parquet", Record(record(9).u * 1e-39, record(9).y, 0.5))
     elif what == "large":
         write_record(logs / "1.parquet", Record(record(9).u * 1e39, record(9).y, 0.5))
     else:
@@ -141,6 +191,7 @@ def broken(folder: Path, what: str) -> None:
         ("constant", "'y' is constant or missing"),
         ("offset", "'y': a mean of 1e.06 hides a deviation of 2.58 in single precision"),
         ("large", "too large for single precision"),
+        ("small", "too small for single precision"),
         ("empty", "no file in this folder that can be read"),
     ],
 )

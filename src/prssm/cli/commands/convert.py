@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from prssm.cli.columns import ColumnWords
+from prssm.cli.columns import ReadingWords
 
 
 def convert(
@@ -17,7 +17,7 @@ def convert(
         Parameter(help="Files that `prssm fit` reads, one an experiment, or folders of them."),
     ],
     out: Annotated[str, Parameter(help="The folder to write.")],
-    columns: Annotated[ColumnWords, Parameter(name="*")] = ColumnWords(),  # noqa: B008 - frozen
+    columns: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
 ) -> None:
     """Convert recordings once, for `prssm fit --stream FOLDER`.
 

@@ -116,6 +116,13 @@ def _numbers(columns: FileColumns, names: list[str]) -> dict[str, np.ndarray]:
                 f"{columns.where}: {name!r} has {len(numbers[name])} rows, but {names[0]!r} has "
                 f"{len(numbers[names[0]])}; expected the same number"
             )
+    for name, values in numbers.items():
+        infinite = np.flatnonzero(np.isinf(values))
+        if len(infinite):
+            raise DataError(
+                f"{columns.where}: column {name!r}, {columns.place(int(infinite[0]))}: expected a "
+                "finite number, got an infinite one"
+            )
     return numbers
 
 
@@ -125,10 +132,10 @@ def _check_inputs(
     for name in names:
         missing = np.flatnonzero(np.isnan(numbers[name]))
         if len(missing):
+            more = f" ({len(missing)} such values)" if len(missing) > 1 else ""
             raise DataError(
                 f"{columns.where}: input column {name!r}, {columns.place(int(missing[0]))}: the "
-                f"value is missing ({len(missing)} such values); inputs must be known, only "
-                "outputs may be missing"
+                f"value is missing{more}; inputs must be known, only outputs may be missing"
             )
 
 

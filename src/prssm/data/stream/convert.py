@@ -7,21 +7,24 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from prssm.data.coerce import check_alike
+from prssm.data.clock.rules import Duplicates, Gaps, TimeRules
+from prssm.data.coerce import ROUNDING, check_alike
 from prssm.data.io.binary_files import parquet_rows, read_parquet
+from prssm.data.io.columns import FileWords
 from prssm.data.io.files import READERS, AnyPath, read_records
-from prssm.data.io.records import Choice, Names, record_of
+from prssm.data.io.records import Choice, Names, records_of
 from prssm.data.record import Record
 from prssm.data.stream.stream import INDEX, KIND, ROWS, Stream
 from prssm.foundation.atomic import replacing
 from prssm.foundation.errors import DataError
 
-BLOCK = 100_000  # rows of a Parquet file that are in memory at once
+BLOCK = 100_000  # rows of a Parquet file that are in memory at once; the last piece has the rest
 # of a column, relative to its mean: with less, single precision would lose what was recorded
 _LEAST_SPREAD = 1e-4
 
@@ -34,13 +37,23 @@ def convert(
     outputs: Names = None,
     time: str | None = None,
     dt: float | None = None,
+    gaps: Gaps = "error",
+    sort: bool = False,
+    duplicates: Duplicates = "error",
+    resample: float | str | None = None,
+    time_unit: str | None = None,
+    decimal: str | None = None,
+    query: str | None = None,
 ) -> Stream:
     """Write the experiments of a file, of files, or of all files of folders, to a stream.
 
-    The sources stay as they are; the columns are named as in `read`.
+    The sources stay as they are; all keywords are those of `read`. A Parquet file of many rows is
+    read in pieces: `sort`, `duplicates` and `resample` need all rows at once and are refused there.
 
     The folder has an index only when everything is there; a conversion that fails leaves none.
     """
+    rules = TimeRules(gaps, sort, duplicates, resample=resample, unit=time_unit)
+    words = FileWords(decimal, query)
     folder = Path(folder)
     files = _files([sources] if isinstance(sources, str | os.PathLike) else sources)
     if (folder / INDEX).exists():
@@ -50,8 +63,8 @@ def convert(
     writer = _Writer()
     with replacing(folder / ROWS) as stream:
         for file in files:
-            choice = Choice(inputs, outputs, time, dt=dt)
-            for piece, repeated in _pieces(file, choice):
+            choice = Choice(inputs, outputs, time, dt=dt, rules=rules)
+            for piece, repeated in _pieces(file, choice, words):
                 if not repeated:
                     writer.begin(piece.name)
                 writer.add(piece, repeated, stream)
@@ -86,19 +99,63 @@ def _files(sources: Sequence[AnyPath]) -> list[Path]:
     return found
 
 
-def _pieces(path: Path, choice: Choice) -> Iterator[tuple[Record, int]]:
+def _pieces(path: Path, choice: Choice, words: FileWords) -> Iterator[tuple[Record, int]]:
     """Experiments in pieces, each with the number of its first rows that were in the piece before.
 
     Pieces of a Parquet file overlap by a row, so that a gap in time between them is seen too.
     """
     if path.suffix.lower() != ".parquet" or not path.is_file():
-        for record in read_records(path, choice):
+        for record in read_records(path, choice, words):
             yield record, 0
         return
-    for begin in range(0, max(parquet_rows(path), 1), BLOCK):
-        repeated = min(begin, 1)
-        rows = slice(begin - repeated, begin + BLOCK)
-        yield record_of(read_parquet(path, rows=rows), choice), repeated
+    blocks = _blocks(parquet_rows(path))
+    if len(blocks) > 1:
+        _check_rules(path, choice.rules, rows=blocks[-1].stop)
+    count = 0  # of the file's experiments
+    ended: Any = None  # the time of the last row that was handed out
+    for block in blocks:
+        repeated = min(block.start, 1)
+        rows = slice(block.start - repeated, block.stop)
+        for place, record in enumerate(records_of(read_parquet(path, rows=rows), choice)):
+            cells = _time_cells(record, choice)
+            goes_on = bool(repeated) and place == 0 and cells[0] == ended
+            count += not goes_on
+            name = record.name if count == 1 else f"{path.name} part {count}"
+            yield record.renamed(name), int(goes_on)
+            ended = cells[-1]
+
+
+def _time_cells(record: Record, choice: Choice) -> Sequence[Any]:
+    """The time of every row, by which a part of a split log goes on in the next piece.
+
+    Others have one part in every piece, which always goes on.
+    """
+    if record.stamps is None or choice.rules.gaps != "split":
+        return [None]
+    return list(record.stamps.cells)
+
+
+def _blocks(rows: int) -> list[slice]:
+    """Consecutive rows; the last block is never short, or a gap would pass for its step."""
+    edges = [*range(0, rows - BLOCK + 1, BLOCK)] or [0]
+    return [slice(begin, end) for begin, end in pairwise([*edges, rows])]
+
+
+def _check_rules(path: Path, rules: TimeRules, rows: int) -> None:
+    plain = TimeRules()
+    for name in ("sort", "duplicates", "resample"):
+        if getattr(rules, name) != getattr(plain, name):
+            raise DataError(
+                f"{path}: {name} needs all {rows} rows at once, but so many are read in pieces of "
+                f"{BLOCK}; do it before, and write the file anew"
+            )
+
+
+def _lost_in_single(values: np.ndarray) -> dict[str, bool]:
+    """Whether there are values that single precision does not have."""
+    size = np.abs(values[np.isfinite(values) & (values != 0.0)])
+    limits = np.finfo(KIND)
+    return {"large": bool((size > limits.max).any()), "small": bool((size < limits.tiny).any())}
 
 
 class _Writer:
@@ -123,10 +180,11 @@ class _Writer:
             self.first = piece
         check_alike([self.first, piece])
         exact = np.concatenate([piece.u, piece.y], axis=1)[repeated:]
-        if np.nanmax(np.abs(exact), initial=0.0) > np.finfo(KIND).max:
-            raise DataError(
-                f"{piece.name}: a value is too large for single precision; use other units"
-            )
+        for word, lost in _lost_in_single(exact).items():
+            if lost:
+                raise DataError(
+                    f"{piece.name}: a value is too {word} for single precision; use other units"
+                )
         values = exact.astype(KIND)
         data = values.tobytes()
         stream.write(data)
@@ -165,7 +223,7 @@ class _Writer:
         for name, value, mean in zip(
             (*self.first.input_names, *self.first.output_names), std, self.mean, strict=True
         ):
-            if not value > 1e-12 * max(1.0, abs(mean)):
+            if not value > ROUNDING * abs(mean):
                 raise DataError(f"column {name!r} is constant or missing in all data; leave it out")
             if value < _LEAST_SPREAD * abs(mean):
                 raise DataError(

@@ -137,10 +137,15 @@ def _disturbed(found: Findings) -> str:
     if isinstance(checked, str) or checked.white or not checked.independent:
         return ""
     if _largest(checked) < 0.0:
-        return (
+        text = (
             f"Errors one step ahead alternate (correlation {_largest(checked):.2f}): the filter "
-            "follows the noise of the sensors. Free runs do not use it. If you predict from "
-            "measurements, fit again without --budget, which leaves more time to its choice."
+            "follows the noise of the sensors. Free runs do not use it."
+        )
+        if found.model.name == "linear":
+            return text
+        return text + (
+            " If you predict from measurements, compare with prssm fit --method linear; a fit that "
+            "had a --budget has had less time to choose its filter."
         )
     return (
         f"Errors one step ahead follow each other (correlation {_largest(checked):.2f}) without "

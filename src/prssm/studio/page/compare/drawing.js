@@ -1,5 +1,5 @@
 // An input that is drawn: points that are dragged, added by a click, or typed as numbers.
-import { h, number, refill } from "../tools/dom.js";
+import { h, refill, within } from "../tools/dom.js";
 
 const WIDTH = 600;
 const HEIGHT = 160;
@@ -32,7 +32,7 @@ export function drawingPane({ name, shape, rows, low, high, changed }) {
     const [bottom, top] = span();
     const across = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
     const up = Math.min(1, Math.max(0, 1 - (event.clientY - box.top) / box.height));
-    return [Math.round(across * (rows() - 1)), Number(number(bottom + up * (top - bottom), 4))];
+    return [Math.round(across * (rows() - 1)), Number(within(bottom + up * (top - bottom), bottom, top, 4))];
   }
 
   function nearest(event) {

@@ -1,6 +1,6 @@
 // The what-if pane: a shape for each input, and the response of the models.
 import { get, post } from "../tools/api.js";
-import { card, fill, h, number, refill, select } from "../tools/dom.js";
+import { card, fill, h, number, refill, select, within } from "../tools/dom.js";
 import { embed } from "../tools/figures.js";
 import { attempt } from "../tools/messages.js";
 import { saveAnswer } from "../tools/save.js";
@@ -29,10 +29,10 @@ export async function whatIf(models) {
 
   // Within what training has covered: a step from a quarter of the range to three quarters.
   function first(input) {
-    const at = (share) => Number(number(input.low + share * (input.high - input.low), 3));
+    const at = (share) => Number(within(input.low + share * (input.high - input.low), input.low, input.high));
     return {
       kind: "step", before: at(0.25), after: at(0.75), at: 20, end: 60,
-      mean: at(0.5), amplitude: at(0.75) - at(0.5), period: 50,
+      mean: at(0.5), amplitude: Number(number(0.25 * (input.high - input.low), 3)), period: 50,
       points: [[0, at(0.25)], [60, at(0.25)], [100, at(0.75)], [180, at(0.5)]],
       values: String(at(0.5)),
     };
@@ -72,7 +72,7 @@ export async function whatIf(models) {
         (value) => { shape.kind = value; drawPanes(); later(); }, { "aria-label": `Shape of ${input.name}` }),
       ...(FIELDS[shape.kind] || []).map(([name, words]) => numberField(name, words))),
       controls[shape.kind]?.(),
-      h("p", { className: "soft small" }, `Training covered ${number(input.low, 3)} to ${number(input.high, 3)}.`));
+      h("p", { className: "soft small" }, `Training covered ${within(input.low, input.low, input.high)} to ${within(input.high, input.low, input.high)}.`));
     return body;
   }
 

@@ -1,5 +1,5 @@
 // The columns of a log: what each holds, and what it is used as.
-import { card, h, number, select } from "../tools/dom.js";
+import { card, h, select, within } from "../tools/dom.js";
 import { readingCard } from "./reading.js";
 
 const ROLES = [["", "not used"], ["input", "input"], ["output", "output"], ["time", "time"]];
@@ -11,7 +11,8 @@ export function columnsCard(shared) {
       take(log, column.name, value);
       shared.changed(true);
     }, { "aria-label": `Use of ${column.name}` });
-    const limits = column.low === null ? column.kind : `${number(column.low)} … ${number(column.high)}`;
+    const { low, high } = column;
+    const limits = low === null ? column.kind : `${within(low, low, high, 4)} … ${within(high, low, high, 4)}`;
     return h("tr", {},
       h("th", { scope: "row" }, column.name, column.unit && !column.name.includes(column.unit) ? ` [${column.unit}]` : ""),
       h("td", {}, role), h("td", {}, limits),

@@ -83,6 +83,12 @@ export function number(value, digits = 4) {
   return value === null || value === undefined ? "" : String(Number(value.toPrecision(digits)));
 }
 
+// A value of a range with so many digits of the range: an offset must not hide what differs.
+export function within(value, low, high, digits = 3) {
+  const common = Math.floor(Math.log10(Math.max(Math.abs(low), Math.abs(high))) - Math.log10(high - low));
+  return number(value, high > low ? Math.min(15, digits + Math.max(0, common)) : digits);
+}
+
 // A table from {header, rows}: the first cell of a row names it.
 export function table(header, rows, caption) {
   const head = h("thead", {}, h("tr", {}, header.map((cell) =>
