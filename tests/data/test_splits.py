@@ -40,7 +40,7 @@ def test_folds_show_and_hold_out_each_row_of_a_record_that_is_long_enough(length
     data = records(lengths)
     plans = folds(data, count, least)
     usual = usual_length(data)
-    whole = sum(rows >= usual // 2 for rows in lengths) >= 2 * count
+    whole = sum(rows >= usual // 2 for rows in lengths) >= max(4, count)
     limit = min(usual // 2, least) if whole else count * least
     long_enough = [r for r in data if len(r) >= limit]
     assert len(plans) == (count if long_enough else 0)
@@ -57,8 +57,9 @@ def test_fewer_folds_hold_every_row_out_once_of_records_that_can_be_cut(lengths,
     data = records(lengths)
     plans = folds(data, count, least, fewer=True)
     usual = usual_length(data)
-    whole = sum(rows >= usual // 2 for rows in lengths) >= 2 * count
-    possible = count if whole else min(count, max(2, usual // least))
+    several = sum(rows >= usual // 2 for rows in lengths)
+    whole = several >= 4
+    possible = min(count, several if whole else max(2, usual // least))
     usable = [r for r in data if len(r) >= (min(usual // 2, least) if whole else possible * least)]
     assert len(plans) == (possible if usable else 0)
     held = [row for plan in plans for row in rows_of(split(data, plan).held_out)]

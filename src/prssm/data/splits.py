@@ -20,6 +20,7 @@ from prssm.foundation.errors import DataError, OptionError
 
 LEAST_ROWS = 16  # of a stretch that is worth predicting
 _LEAST_RECORD = 2  # rows of a Record
+_SEVERAL = 4  # records of usual length, from which on whole ones are held out
 
 
 class Stretch(NamedTuple):
@@ -46,16 +47,20 @@ def folds(
 ) -> list[list[Stretch]]:
     """Cuts the data into `count` folds, so that each can be held out once.
 
-    Of many records (two or more for each fold) whole ones go to the folds in turn. Of few, each is
-    cut into `count` equal stretches, one for each fold. A record that is too short for stretches of
-    `least_rows` is never held out; with `fewer` there are fewer folds instead, so that the records
-    that hold most of the rows have such stretches. Stubs, which hold few of all rows, decide
-    nothing. Empty where nothing can be held out, and for fewer than two folds.
+    Of several records (four and more, one for each fold) whole ones go to the folds in turn: one
+    experiment may differ from the next in what nobody measures, and a model that was shown the rest
+    of it would not notice. Of few, each is cut into `count` equal stretches, one for each fold. A
+    record that is too short for stretches of `least_rows` is never held out. With `fewer` there are
+    fewer folds instead, so that there is a whole record for each, or that the records that hold
+    most of the rows have such stretches. Stubs, which hold few of all rows, decide nothing. Empty
+    where nothing can be held out, and for fewer than two folds.
     """
     if count < 2:
         return []
     usual = usual_length(records)
-    if sum(len(record) >= usual // 2 for record in records) >= 2 * count:
+    several = sum(len(record) >= usual // 2 for record in records)
+    if several >= _SEVERAL and (fewer or several >= count):
+        count = min(count, several)
         least = min(usual // 2, least_rows)
         held_out = [i for i, record in enumerate(records) if len(record) >= least]
         return [[_whole(records, i) for i in held_out[f::count]] for f in range(count)]

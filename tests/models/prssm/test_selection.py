@@ -175,6 +175,21 @@ def test_the_final_models_own_errors_narrow_the_band_of_what_learns_much(straigh
         np.testing.assert_allclose(band, 1.05 * expected, rtol=1e-12)
 
 
+def test_a_band_is_not_narrower_than_runs_over_whole_records_ask_for(straight, monkeypatch):
+    """As of an integrator, which errs the more the longer it runs."""
+    trained = straight.restarts_
+    one = best_rounds(trained.candidates())[0]
+    mixture = trained.mixture(one.round, trained.final(one.level, one.round))
+    before = selection._calibrated(trained, [one], mixture).factor
+    errors, stds = trained.over_records(mixture)
+    assert [len(error) for error in errors] == [len(record) for record in trained.records]
+    astray = HeldOut([10.0 * error for error in errors], stds)
+    monkeypatch.setattr(Trained, "over_records", lambda *_: astray)
+    after = selection._calibrated(trained, [one], mixture).factor
+    assert after[0] == pytest.approx(10.0 * Calibration.fit(errors, stds).factor[0])
+    assert after[0] > before[0]
+
+
 def test_the_linear_level_is_the_linear_model_itself():
     """Nothing is trained: its free run is that of the identified system, whose band it widens."""
     options = {"complexity": "linear", "folds": 0, "linear_order": 1, "stride": 1}

@@ -215,9 +215,11 @@ class Trained:
 
     def _over(self, mixture: Mixture, whole: Record) -> tuple[np.ndarray, np.ndarray]:
         """Errors and deviations of a free run over a held-out stretch."""
-        record = whole[:_STRETCH]
+        return self._run(mixture, whole[:_STRETCH], _SAMPLES)
+
+    def _run(self, mixture: Mixture, record: Record, samples: int) -> tuple[np.ndarray, np.ndarray]:
         y_start = record.y[: self.window]
-        run = mixture.run(record.u, y_start, _SAMPLES, self.seed, quick=True)
+        run = mixture.run(record.u, y_start, samples, self.seed, quick=True)
         # A run that is lost is no missing measurement: its error has no limit.
         return record.y - np.where(np.isfinite(run.mean), run.mean, np.inf), run.std
 
@@ -264,20 +266,23 @@ class Trained:
         return self._near_the_first(np.array(found, dtype=int), number)
 
     def training_error(self, mixture: Mixture) -> float:
-        """Root mean square error of free runs over whole training records, the longest first.
+        """Root mean square error of free runs over whole training records.
 
-        Over some thousands of rows in all; infinite where a run is lost, 0 without records.
+        Infinite where a run is lost, 0 without records.
         """
+        return self.over_records(mixture).rmse if self.records else 0.0
+
+    def over_records(self, mixture: Mixture) -> HeldOut:
+        """Free runs over whole training records, the longest first, some thousands of rows."""
         left = _ROWS
-        squares: list[np.ndarray] = []
+        found: list[tuple[np.ndarray, np.ndarray]] = []
         for record in sorted(self.records, key=len, reverse=True):
             part = record[: max(left, 2)]
-            run = mixture.run(part.u, part.y[: self.window], _FEW, self.seed, quick=True)
-            squares.append((part.y - np.where(np.isfinite(run.mean), run.mean, np.inf)) ** 2)
+            found.append(self._run(mixture, part, _FEW))
             left -= len(part)
             if left < len(part) // 2:
                 break
-        return float(np.sqrt(np.nanmean(np.concatenate(squares)))) if squares else 0.0
+        return HeldOut([error for error, _ in found], [std for _, std in found])
 
 
 def _stays(y: np.ndarray, run: np.ndarray, limit: np.ndarray) -> bool:

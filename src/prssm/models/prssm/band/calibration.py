@@ -56,6 +56,10 @@ class Calibration:
         """
         return type(self)(_NEW * self.factor ** (1.0 - _SEEN) * seen.factor**_SEEN)
 
+    def at_least(self, least: Self) -> Self:
+        """Nowhere narrower than the other."""
+        return type(self)(np.maximum(self.factor, least.factor))
+
 
 def _of_stretches(ratios: list[np.ndarray]) -> float:
     """The factor of one output from |error| / deviation in each stretch; 1 if nothing was measured.
