@@ -12,7 +12,10 @@ from prssm.linear.sections import Sections
 from prssm.linear.system import MAX_RADIUS, LinearSystem, propagate, spectral_radius
 
 # inputs, outputs, states
-SIZES = [(1, 1, 1), (1, 1, 2), (1, 1, 5), (2, 1, 3), (1, 2, 4), (2, 3, 5), (0, 1, 3), (0, 2, 4)]
+SIZES = [
+    *[(1, 1, 1), (1, 1, 2), (1, 1, 5), (2, 1, 3), (1, 2, 4), (2, 3, 5), (0, 1, 3), (0, 2, 4)],
+    *[(1, 2, 1), (3, 2, 2)],
+]
 
 
 def system(inputs: int, outputs: int, order: int, seed: int = 0) -> LinearSystem:
