@@ -283,6 +283,7 @@ class Search:
         right, square = best.slope()
         curvature = np.maximum(square.diagonal(), 0.0)
         brake = curvature + 1e-6 * curvature.mean() + 1e-30
+        at_once = True
         while self._damping < _MAX_DAMPING:
             damped = square + np.diag(self._damping * brake)
             try:
@@ -292,13 +293,16 @@ class Search:
             if trial.objective < best.objective:
                 break
             self._damping *= 10.0
+            at_once = False
         else:
             self.done = True
             return
         lower = best.objective - trial.objective
         self._small_steps = self._small_steps + 1 if lower < _TOLERANCE * best.objective else 0
         self.best = trial
-        self._damping = max(self._damping / 10.0, _LEAST_DAMPING)
+        # what was just too little would be so again, and a trial of many channels takes long
+        if at_once or best.data.outputs == 1:
+            self._damping = max(self._damping / 10.0, _LEAST_DAMPING)
         self.done = self._small_steps == 2 or trial.objective < enough
 
     def _change_partners(self) -> None:
@@ -308,7 +312,10 @@ class Search:
             return
         self._turns += 1
         turned = Sections.of(sections.A, sections.C, self._turns % 2).within(self.max_radius)
-        trial = Projected(turned, self.best.data, self.best.squared_error)
+        try:
+            trial = Projected(turned, self.best.data, self.best.squared_error)
+        except np.linalg.LinAlgError:  # the data cannot tell such sections apart: nothing changes
+            return
         if trial.objective < (1.0 + _TOLERANCE) * self.best.objective:
             self.best = trial
             self.done = False

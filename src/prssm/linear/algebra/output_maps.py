@@ -5,16 +5,16 @@ drives. Slopes, and states where C is searched, are the signals of what a search
 output d a map L_d (signals, parameters) says how parameters enter it. Equations are sums over
 outputs of L_d' G R_d, where G are the products of the signals.
 
-With one output these maps are small matrices. With several they are large; but a parameter meets
-two signals at most, the same ones for all outputs, so that such a sum takes a few multiplications
-for each pair of parameters.
+With few channels these maps are small matrices. With many they are large; but a parameter meets two
+signals at most, the same ones for all outputs, so that such a sum takes a few multiplications for
+each pair of parameters.
 """
 
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from prssm.linear.algebra.products import small_product
+from prssm.linear.algebra.products import ALONE, small_product
 from prssm.linear.sections import Sections
 
 
@@ -59,58 +59,83 @@ class OutputMaps(Protocol):
 
 
 def output_maps(sections: Sections, inputs: int) -> OutputMaps:
-    """The maps of a system with so many inputs."""
-    if len(sections.C) == 1:
-        return _OneOutput(sections, inputs)
-    return _SeveralOutputs(sections, inputs)
+    """The maps of a system with so many inputs: as matrices where products of these are small."""
+    outputs, n = sections.C.shape
+    states = (n + 1) * inputs + 1
+    parameters = (n + outputs) * inputs + outputs
+    if outputs == 1 or (states + n) * states * parameters <= ALONE:
+        return _Matrices(sections, inputs)
+    return _FewEntries(sections, inputs)
 
 
-class _OneOutput:
-    """Maps as matrices."""
+class _Matrices:
+    """Maps as matrices (Dy, signals, parameters)."""
 
     def __init__(self, sections: Sections, inputs: int) -> None:
         self._sections = sections
-        self._first = sections.observed()[0]
-        n = sections.order
+        self._first = sections.observed()
+        outputs, n, _ = self._first.shape
         self._states = (n + 1) * inputs + 1  # signals before those of a first state
-        self._shared = np.zeros((self._states, self._states))
+        self._shared = np.zeros((outputs, self._states, (n + outputs) * inputs + outputs))
         for index in range(inputs):
             at = slice(index, n * inputs, inputs)
-            self._shared[at, at] = self._first
-        rest = np.arange(n * inputs, self._states)
-        self._shared[rest, rest] = 1.0
+            self._shared[:, at, at] = self._first
+        for d in range(outputs):
+            for index in range(inputs):
+                self._shared[d, n * inputs + index, (n + d) * inputs + index] = 1.0
+            self._shared[d, (n + 1) * inputs, (n + outputs) * inputs + d] = 1.0
 
     def linear(self, products: np.ndarray, outputs: np.ndarray) -> Linear:
-        first = self._first
-        across = products[:, : self._states] @ self._shared
-        own = first.T @ products[self._states :, self._states :] @ first
-        return Linear(
-            self._shared.T @ across[: self._states], first.T @ across[self._states :], own
-        )
+        cut = self._states
+        sums = []
+        for d in outputs:
+            shared = self._shared[d]
+            first = self._first[d]
+            across = products[:, :cut] @ shared
+            own = first.T @ products[cut:, cut:] @ first
+            sums.append((shared.T @ across[:cut], first.T @ across[cut:], own))
+        return Linear(*map(sum, zip(*sums, strict=True)))
+
+    def _searched_maps(self) -> np.ndarray:
+        """Matrices (Dy, signals, Q) of slopes, and of states where C is searched."""
+        slopes = self._sections.slope_maps()
+        outputs, rows, n = slopes.shape
+        if outputs == 1:
+            return slopes
+        maps = np.zeros((outputs, rows + n, n + outputs * n))
+        maps[:, :rows, :n] = slopes
+        for d in range(outputs):
+            maps[d, rows:, n + d * n : n + (d + 1) * n] = np.eye(n)
+        return maps
 
     def searched(self, products: np.ndarray, outputs: np.ndarray) -> Searched:
-        slopes = self._sections.slope_maps()[0]
-        across = products @ slopes
-        count = len(across) - len(slopes)
-        return Searched(
-            slopes.T @ across[count:],
-            self._shared.T @ across[: self._states],
-            self._first.T @ across[self._states : count],
-        )
+        maps = self._searched_maps()
+        count = len(products) - products.shape[1]
+        sums = []
+        for d in outputs:
+            across = products @ maps[d]
+            sums.append(
+                (
+                    maps[d].T @ across[count:],
+                    self._shared[d].T @ across[: self._states],
+                    self._first[d].T @ across[self._states : count],
+                )
+            )
+        return Searched(*map(sum, zip(*sums, strict=True)))
 
     def right_sides(self, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         cut = self._states
         return _summed(self._shared, seen[:cut]), _summed(self._first, seen[cut:])
 
     def searched_side(self, seen: np.ndarray) -> np.ndarray:
-        return _summed(self._sections.slope_maps()[0], seen)
+        return _summed(self._searched_maps(), seen)
 
     def weights(self, shared: np.ndarray, x0: np.ndarray) -> np.ndarray:
-        return np.concatenate([self._shared @ shared, self._first @ x0])[None]
+        return np.concatenate([self._shared @ shared, self._first @ x0], axis=1)
 
 
 def _summed(maps: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    return np.einsum("dsp,sd->p", maps[None], seen)
+    return np.einsum("dsp,sd->p", maps, seen)
 
 
 class _Entries(NamedTuple):
@@ -120,7 +145,7 @@ class _Entries(NamedTuple):
     values: np.ndarray  # (Dy, P)
 
 
-class _SeveralOutputs:
+class _FewEntries:
     """Maps as at most two entries in a column."""
 
     def __init__(self, sections: Sections, inputs: int) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtri
 
 # multiplications up to which OpenBLAS, which NumPy brings along, asks no other core
-_ALONE = 4 * 65536
+ALONE = 4 * 65536
 _ALONE_VECTOR = 4 * 2304  # the same for a matrix and a vector
 _ALONE_BLOCK = 4096  # entries of a matrix that it triangularises without them
 _ALONE_ROWS = 112  # of a matrix that it factorises without them; one of 128 rows asks for them
@@ -24,7 +24,7 @@ def small_product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     columns = len(right)
     if columns <= 2:
         return np.einsum("kt,lt->kl", left, right)
-    piece = _ALONE // max(rows * columns, 1)
+    piece = ALONE // max(rows * columns, 1)
     if length <= piece:
         return np.dot(left, right.T)
     if piece < _LEAST_COLUMNS:
@@ -53,14 +53,14 @@ def product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """left @ right, where the right one is a matrix or a vector."""
     if right.ndim == 1:
         return left @ right if left.size <= _ALONE_VECTOR else np.einsum("kl,l->k", left, right)
-    if left.size * right.shape[1] <= _ALONE:
+    if left.size * right.shape[1] <= ALONE:
         return left @ right
     return small_product(left, right.T)
 
 
 def wide_product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """left @ right for a small matrix (K, L) and a wide one (L, T)."""
-    piece = max(_ALONE // max(left.size, 1), 1)
+    piece = max(ALONE // max(left.size, 1), 1)
     if right.shape[1] <= piece:
         return left @ right
     found = np.empty((len(left), right.shape[1]))
@@ -72,7 +72,7 @@ def wide_product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def squared(half: np.ndarray) -> np.ndarray:
     """half.T @ half."""
-    if half.size * half.shape[1] <= _ALONE:
+    if half.size * half.shape[1] <= ALONE:
         return half.T @ half
     turned = half.T
     return small_product(turned, turned)
