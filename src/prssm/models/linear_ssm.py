@@ -16,6 +16,7 @@ from prssm.inference.noise_search import Likelihood, NoiseFactors, log_likelihoo
 from prssm.inference.spaces.linear_space import LinearSpace, Noises
 from prssm.inference.state_space import StateSpace
 from prssm.linear.first_state import InitialState
+from prssm.linear.held_out import near_models
 from prssm.linear.last_check import checked
 from prssm.linear.order import Judged, best, judge_orders, largest_order, parameters
 from prssm.linear.output_error import Identification, measured
@@ -25,7 +26,7 @@ from prssm.models.functions.jax_model import JaxModel, Parameters, Scaling
 from prssm.models.functions.linear import LinearParameters, LinearParts, linear_draws
 from prssm.models.simulated import Simulated
 from prssm.models.stored_arrays import Shape, check
-from prssm.training.session import Session
+from prssm.training.session import FOR_ORDERS, Session
 
 _ROWS = 600  # from which the noises of the Kalman filter are estimated
 
@@ -116,6 +117,7 @@ class LinearSSM(Estimator):
             random_starts=options.random_starts,
             max_radius=max_radius,
             seed=options.seed,
+            near=near_models(held_out),
         )
         system = checked(search, found, warmup=options.warmup, max_radius=max_radius)
         start = InitialState.fit(system, records)
@@ -179,6 +181,7 @@ class LinearSSM(Estimator):
                     report=lambda order, error: session.progress.update(
                         orders.index(order) + 1, {"order": order, "held-out error": error}
                     ),
+                    enough=session.after(FOR_ORDERS),
                 )
             )
         finally:

@@ -19,7 +19,7 @@ from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import build_emission
 from prssm.models.prssm.levels import Level
 from prssm.models.prssm.recognition import Recognition
-from prssm.models.prssm.starts.linear_start import Limits, LinearStart, spread_out
+from prssm.models.prssm.starts.linear_start import Choose, Limits, LinearStart, spread_out
 
 if TYPE_CHECKING:
     from prssm.models.prssm.fitting.held_out import Fold
@@ -35,13 +35,18 @@ class Starts:
     """
 
     def __init__(
-        self, config: ResolvedConfig, records: Sequence[Record], of_all: "Starts | None" = None
+        self,
+        config: ResolvedConfig,
+        records: Sequence[Record],
+        of_all: "Starts | None" = None,
+        choose: Choose = Limits.choose,
     ) -> None:
         """`of_all`: the starts on all records, of which `records` are a part.
 
         They decide how complex a linear model may be for both: choosing anew for every part would
-        take longer than the training.
+        take longer than the training. `choose` is how that is decided.
         """
+        self.choose = choose
         self.config = config
         self.whole = records
         self.records = spread_out(records)
@@ -54,14 +59,14 @@ class Starts:
         if self.of_all is not None:
             return self.of_all.limits
         config = self.config
-        return Limits.choose(
+        return self.choose(
             self.whole, config.latent_dim, config.recognition_window, order=config.linear_order
         )
 
     def with_states_of_the_data(self) -> "Starts":
         """The same with as many states as the best linear model has, if that is more."""
         config = self.config
-        limits = Limits.choose(
+        limits = self.choose(
             self.whole, MOST_STATES, config.recognition_window, order=config.linear_order
         )
         states = max(config.latent_dim, limits[0].order)
@@ -86,8 +91,11 @@ class Starts:
     @cached_property
     def linear(self) -> list[LinearStart]:
         of_all = self.of_all.linear if self.of_all is not None else [None] * len(self.limits)
+        window = self.config.recognition_window
         return [
-            LinearStart.fit(self.whole, limits, self.config.recognition_window, near=near)
+            LinearStart.fit(
+                self.whole, limits, window, near=near, thorough=limits is self.limits[0]
+            )
             for limits, near in zip(self.limits, of_all, strict=True)
         ]
 
