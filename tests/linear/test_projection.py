@@ -6,13 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prssm.data.record import Record
+from prssm.linear import projection
+from prssm.linear.algebra import output_maps
 from prssm.linear.output_error import objective, squared_error
 from prssm.linear.projection import OFFSET_STD, Data, Projected, Search
 from prssm.linear.sections import Sections
 from prssm.linear.system import MAX_RADIUS, LinearSystem, propagate, spectral_radius
 
 # inputs, outputs, states
-SIZES = [(1, 1, 1), (1, 1, 2), (1, 1, 5), (2, 1, 3), (1, 2, 4), (2, 3, 5), (0, 1, 3), (0, 2, 4)]
+SIZES = [
+    *[(1, 1, 1), (1, 1, 2), (1, 1, 5), (2, 1, 3), (1, 2, 4), (2, 3, 5), (0, 1, 3), (0, 2, 4)],
+    *[(1, 2, 1), (3, 2, 2)],
+]
 
 
 def system(inputs: int, outputs: int, order: int, seed: int = 0) -> LinearSystem:
@@ -254,3 +259,60 @@ def test_responses_are_those_of_the_state_space_form() -> None:
     late[:, 1:] = u[:-1].T
     expected = propagate(sections.A, (u @ B.T).T[:, :, None], np.zeros((5, 1)))[:, :, 0]
     np.testing.assert_allclose(sections.driven(sections.respond(late), B), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_maps_with_few_entries_give_the_equations_of_matrices(gaps):
+    """Matrices are what a few channels have; many have the other form of the same equations."""
+    truth = system(3, 4, 7)
+    sections = near(truth)
+    data = Data(recordings(truth, 0.1, gaps))
+    found = Projected(sections, data)
+    random = np.random.default_rng(0)
+    signals = random.standard_normal((8 * 3 + 1 + 7, 50))
+    slopes = random.standard_normal((4 * 3 + 1 + 7, 50))
+    everything = np.concatenate([signals, slopes])
+    seen = random.standard_normal((len(everything), 4))
+    results = []
+    for kind in (output_maps._Matrices, output_maps._FewEntries):
+        maps = kind(sections, 3)
+        linear = maps.linear(signals @ signals.T, np.array([0, 2, 3]))
+        searched = maps.searched(everything @ slopes.T, np.array([0, 2, 3]))
+        sides = maps.right_sides(seen[: len(signals)])
+        side = maps.searched_side(seen[len(signals) :])
+        weights = maps.weights(found.shared, np.arange(7.0))
+        results.append([*linear, *searched, *sides, side, weights])
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-9 * np.abs(one).max())
+
+
+def test_partners_that_the_data_cannot_tell_apart_end_no_search(monkeypatch):
+    truth = system(1, 1, 3)
+    data = Data(recordings(truth, 0.1))
+    search = Search(Projected(Sections.of(np.diag([0.9, 0.6, 0.2]), np.ones((1, 3))), data), 0.99)
+    best = search.best
+
+    def undetermined(*arguments):
+        raise np.linalg.LinAlgError("equations are not positive definite")
+
+    monkeypatch.setattr(projection, "Projected", undetermined)
+    search._change_partners()
+    assert search.best is best
+
+
+def test_damping_that_was_just_raised_is_not_lowered_at_once(monkeypatch):
+    """Each trial of several outputs takes long: what was too little a step ago is not tried."""
+    truth = system(2, 3, 5)
+    search = Search(Projected(near(truth), Data(recordings(truth, 0.1))), 0.99)
+    trial = Search._trial
+    refused = iter([True, False])
+
+    def first_refused(self, right, damped):
+        return self.best if next(refused, False) else trial(self, right, damped)
+
+    monkeypatch.setattr(Search, "_trial", first_refused)
+    before = search._damping
+    search._step(0.0)
+    assert search._damping == pytest.approx(10.0 * before)
+    search._step(0.0)
+    assert search._damping == pytest.approx(before)

@@ -3,7 +3,7 @@
 `Halves` looks for the models, `SecondLook` improves them on more rows and predicts other stretches.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -19,6 +19,7 @@ from prssm.linear.system import MAX_RADIUS, LinearSystem, spectral_radius
 
 RADII = (MAX_RADIUS, 0.98, 0.95)  # limits of the poles, from any memory to twenty samples of it
 FEW = 40  # states times outputs; beyond, a search takes long and only the best start is refined
+_TOO_TIGHT = 1.2  # times the error without a limit: a tighter one of several outputs is not tried
 _WARMUPS = 3  # of a quarter: a shorter run tells more of its first state than of a model
 _TIE = 0.02  # held-out errors this close, relative to the best, are equal: the simpler model wins
 EXACT = 1e-4  # and so are errors below this fraction of the output's deviation
@@ -64,6 +65,16 @@ class HeldOutErrors:
         return max(spectral_radius(system.A) for system in self.systems)
 
 
+def near_models(found: HeldOutErrors | None) -> tuple[LinearSystem, ...]:
+    """Where a search on all data may begin beside its own starts: models of several outputs.
+
+    These have many local optima. Those of one output are found without help.
+    """
+    if found is None or len(found.systems[0].C) == 1:
+        return ()
+    return tuple(found.systems)
+
+
 class _Folds:
     """The data cut into `count` stretches: each is predicted by a model of all others.
 
@@ -100,8 +111,16 @@ class Halves:
     What was found for one order and one limit of the poles is where the search for the next begins.
     """
 
-    def __init__(self, records: Sequence[Record], warmup: int, starts: int) -> None:
+    def __init__(
+        self,
+        records: Sequence[Record],
+        warmup: int,
+        starts: int,
+        enough: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Once `enough` says so, no further limit of the poles is tried."""
         self.starts = starts
+        self._enough = enough
         self._outputs = records[0].output_dim
         self._folds = _Folds(records, 2, warmup)
         self._near: list[list[LinearSystem]] = [[] for _ in self._folds.parts]
@@ -123,6 +142,8 @@ class Halves:
         for max_radius in RADII:
             if limits and limits[-1].radius <= max_radius:
                 continue  # the limit would change nothing
+            if limits and (self._enough() or self._is_too_tight(limits)):
+                break
             found = [
                 part.identification.best(
                     order, starts=starts, random_starts=0, max_radius=max_radius, near=near
@@ -137,6 +158,10 @@ class Halves:
             systems = [[system] for system in found]
             limits.append(result)
         return limits[first_good([result.rms for result in limits])]
+
+    def _is_too_tight(self, limits: Sequence[HeldOutErrors]) -> bool:
+        """Whether the last limit of several outputs errs so much that no tighter one is tried."""
+        return self._outputs > 1 and limits[-1].rms > _TOO_TIGHT * limits[0].rms
 
     def glance(self, order: int) -> float:
         """The error of subspace estimates, which no search has improved; infinite without any."""

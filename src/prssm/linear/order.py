@@ -50,6 +50,8 @@ def judge_orders(
     starts: int,
     report: Callable[[int, float], None] = lambda order, error: None,
     longer: Sequence[Record] = (),
+    *,
+    enough: Callable[[], bool] = lambda: False,
 ) -> list[Judged]:
     """Those of the `orders` (ascending) that may be the best, with their errors.
 
@@ -58,9 +60,12 @@ def judge_orders(
 
     Where `records` are pieces of long data, `longer` are more of these: they decide between the
     orders that the pieces can hardly tell apart.
+
+    Once `enough` says so (a budget of time ends) nothing more is begun: what was judged by then is
+    all there is, at least one order.
     """
 
-    halves = Halves(records, warmup, starts)
+    halves = Halves(records, warmup, starts, enough)
 
     def judge(order: int) -> Judged:
         try:
@@ -72,17 +77,25 @@ def judge_orders(
         report(order, error)
         return Judged(order, error, held_out)
 
-    judged = until_no_better(judge, orders)
+    judged = until_no_better(judge, orders, enough)
+    if enough():
+        return judged
     # resonances come in pairs of states, so half of the orders will do
     most = FEW // records[0].output_dim
     rest = [order for order in orders if judged[-1].order < order <= most and order % 2 == 0]
-    judged = further(judge, judged, {order: halves.glance(order) for order in rest})
+    glances = {order: halves.glance(order) for order in rest if not enough()}
+    judged = further(judge, judged, glances, enough)
     if longer:
-        return look_again(judged, SecondLook.longer(longer, warmup).hold_out, alone=True)
-    return look_again(judged, SecondLook.quarters(records, warmup).hold_out)
+        second = SecondLook.longer(longer, warmup)
+        return look_again(judged, second.hold_out, alone=True, enough=enough)
+    return look_again(judged, SecondLook.quarters(records, warmup).hold_out, enough=enough)
 
 
-def until_no_better(judge: Callable[[int], Judged], orders: Sequence[int]) -> list[Judged]:
+def until_no_better(
+    judge: Callable[[int], Judged],
+    orders: Sequence[int],
+    enough: Callable[[], bool] = lambda: False,
+) -> list[Judged]:
     """What is judged of the orders in turn.
 
     It ends when some in a row are no better than one before them, but for what is chance.
@@ -90,13 +103,16 @@ def until_no_better(judge: Callable[[int], Judged], orders: Sequence[int]) -> li
     judged: list[Judged] = []
     for index, order in enumerate(orders):
         judged.append(judge(order))
-        if index - first_good([one.error for one in judged]) >= _PATIENCE:
+        if index - first_good([one.error for one in judged]) >= _PATIENCE or enough():
             break
     return judged
 
 
 def further(
-    judge: Callable[[int], Judged], judged: Sequence[Judged], glances: Mapping[int, float]
+    judge: Callable[[int], Judged],
+    judged: Sequence[Judged],
+    glances: Mapping[int, float],
+    enough: Callable[[], bool] = lambda: False,
 ) -> list[Judged]:
     """What was judged, and larger orders from the most promising glance on while they gain much.
 
@@ -106,7 +122,7 @@ def further(
     found = list(judged)
     for order in sorted(glances, key=lambda order: glances[order]):
         least = min(one.error for one in found)
-        if not glances[order] < least:
+        if not glances[order] < least or enough():
             break
         one = judge(order)
         if not one.error < _JUMP * least:
@@ -118,7 +134,9 @@ def further(
 def look_again(
     judged: Sequence[Judged],
     again: Callable[[HeldOutErrors], HeldOutErrors | None],
+    *,
     alone: bool = False,
+    enough: Callable[[], bool] = lambda: False,
 ) -> list[Judged]:
     """The orders that halves can hardly tell apart, by the errors of a second look.
 
@@ -136,6 +154,8 @@ def look_again(
     first = best(nearly)
     found: list[Judged] = []
     for one in nearly:
+        if enough():  # errors of one look and of two do not compare
+            return nearly
         try:
             second = again(one.held_out) if one.held_out else None
         except TrainingError:  # more rows determine no system of this order

@@ -9,14 +9,21 @@ error is so small that the ridge shows, the solution is refined once.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dtrtri
 
 from prssm.data.record import Record
-from prssm.linear.products import small_product
+from prssm.linear.algebra.output_maps import output_maps
+from prssm.linear.algebra.products import (
+    inverse_root,
+    product,
+    small_product,
+    squared,
+    wide_product,
+)
 from prssm.linear.sections import Sections
 from prssm.linear.system import LinearSystem
 
@@ -70,18 +77,17 @@ class _Factor:
         scaled = matrix * scale * scale[:, None]
         for ridge in _RIDGES:
             scaled.flat[:: len(scaled) + 1] += ridge
-            root, failed = dpotrf(scaled, lower=1)
-            if not failed:
-                self.inverse = dtrtri(root, lower=1)[0] * scale
+            with suppress(np.linalg.LinAlgError):
+                self.inverse = inverse_root(scaled) * scale
                 return
         raise np.linalg.LinAlgError("equations are not positive definite")
 
     def half(self, right: np.ndarray) -> np.ndarray:
         """What gives right' matrix^-1 right when it is multiplied by itself."""
-        return self.inverse @ right
+        return product(self.inverse, right)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        return self.inverse.T @ (self.inverse @ right)
+        return product(self.inverse.T, product(self.inverse, right))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,28 +121,24 @@ class Projected:
         sections = self.sections
         data = self.data
         n = sections.order
-        self._maps = sections.observed()
-        self._shared = _shared_maps(self._maps, data.inputs)
-        size = self._shared.shape[2]
+        self._maps = output_maps(sections, data.inputs)
+        size = (n + data.outputs) * data.inputs + data.outputs
         self._equations = np.zeros((size, size))
         self._records = []
         for run in data.runs:
             states = sections.respond(run.late)
             signals = _signals(states, run)
-            shared = len(signals) - n
             own = np.zeros((n, n))
             cross = np.zeros((n, size))
             for outputs, rows in run.groups:
                 part = signals if rows is None else signals[:, rows]
-                products = small_product(part, part)
-                for d in outputs:
-                    across = products[:, :shared] @ self._shared[d]
-                    self._equations += self._shared[d].T @ across[:shared]
-                    cross += self._maps[d].T @ across[shared:]
-                    own += self._maps[d].T @ products[shared:, shared:] @ self._maps[d]
+                found = self._maps.linear(small_product(part, part), outputs)
+                self._equations += found.shared
+                cross += found.cross
+                own += found.own
             factor = _Factor(own)
             half = factor.half(cross)
-            self._equations -= half.T @ half
+            self._equations -= squared(half)
             self._records.append((run, states, signals, factor, cross))
 
     def _weigh(self, error: float) -> None:
@@ -154,7 +156,7 @@ class Projected:
         errors = [run.y for run in data.runs]
         for _ in range(2):
             rights = [
-                self._right_side(signals, each)
+                self._maps.right_sides(small_product(signals, each))
                 for (_, _, signals, _, _), each in zip(self._records, errors, strict=True)
             ]
             right = np.sum([shared for shared, _ in rights], axis=0)
@@ -185,18 +187,9 @@ class Projected:
         if not np.isfinite(self.objective):
             self.objective = np.inf
 
-    def _right_side(self, signals: np.ndarray, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Errors (Dy, T) times the columns of the shared parameters and of the first state."""
-        seen = small_product(signals, errors)
-        shared = len(signals) - self.sections.order
-        return (
-            np.einsum("dsp,sd->p", self._shared, seen[:shared]),
-            np.einsum("dsp,sd->p", self._maps, seen[shared:]),
-        )
-
     def _errors(self, run: Run, signals: np.ndarray, x0: np.ndarray) -> np.ndarray:
-        weights = np.concatenate([self._shared @ self.shared, self._maps @ x0], axis=1)
-        return np.where(run.known, run.y - weights @ signals, 0.0)
+        weights = self._maps.weights(self.shared, x0)
+        return np.where(run.known, run.y - wide_product(weights, signals), 0.0)
 
     def slope(self) -> tuple[np.ndarray, np.ndarray]:
         """Right side J'r and matrix J'J of a Gauss-Newton step in the sections' parameters.
@@ -207,8 +200,7 @@ class Projected:
         inputs = self.data.inputs
         n = sections.order
         several = len(sections.C) > 1
-        maps = _search_maps(sections)
-        size = maps.shape[2]
+        size = sections.parameters.size
         right = np.zeros(size)
         square = np.zeros((size, size))
         shared_cross = np.zeros((len(self.shared), size))
@@ -220,27 +212,23 @@ class Projected:
             if several:
                 slopes = np.concatenate([slopes, x])
             own_cross = np.zeros((n, size))
-            count = len(part.signals)
-            shared = count - n
             everything = np.concatenate([part.signals, slopes])
             for outputs, rows in part.run.groups:
                 all_rows = everything if rows is None else everything[:, rows]
-                products = small_product(all_rows, all_rows[count:])
-                for d in outputs:
-                    across = products @ maps[d]
-                    own = maps[d].T @ across[count:]
-                    square += own
-                    whole += own.diagonal()
-                    shared_cross += self._shared[d].T @ across[:shared]
-                    own_cross += self._maps[d].T @ across[shared:count]
-            right += np.einsum("dsp,sd->p", maps, small_product(slopes, part.errors))
+                products = small_product(all_rows, all_rows[len(part.signals) :])
+                found = self._maps.searched(products, outputs)
+                square += found.square
+                whole += found.square.diagonal()
+                shared_cross += found.shared
+                own_cross += found.own
+            right += self._maps.searched_side(small_product(slopes, part.errors))
             half = part.factor.half(own_cross)
-            square -= half.T @ half
-            shared_cross -= part.factor.half(part.cross).T @ half
+            square -= squared(half)
+            shared_cross -= product(part.factor.half(part.cross).T, half)
         half = self._factor.half(shared_cross)
         # what is left of columns that are all but spanned by the others is rounding
         square.flat[:: size + 1] += _ROUNDING * whole
-        return right, square - half.T @ half
+        return right, square - squared(half)
 
     def system(self) -> LinearSystem:
         sections = self.sections
@@ -295,6 +283,7 @@ class Search:
         right, square = best.slope()
         curvature = np.maximum(square.diagonal(), 0.0)
         brake = curvature + 1e-6 * curvature.mean() + 1e-30
+        at_once = True
         while self._damping < _MAX_DAMPING:
             damped = square + np.diag(self._damping * brake)
             try:
@@ -304,13 +293,16 @@ class Search:
             if trial.objective < best.objective:
                 break
             self._damping *= 10.0
+            at_once = False
         else:
             self.done = True
             return
         lower = best.objective - trial.objective
         self._small_steps = self._small_steps + 1 if lower < _TOLERANCE * best.objective else 0
         self.best = trial
-        self._damping = max(self._damping / 10.0, _LEAST_DAMPING)
+        # what was just too little would be so again, and a trial of many channels takes long
+        if at_once or best.data.outputs == 1:
+            self._damping = max(self._damping / 10.0, _LEAST_DAMPING)
         self.done = self._small_steps == 2 or trial.objective < enough
 
     def _change_partners(self) -> None:
@@ -320,7 +312,10 @@ class Search:
             return
         self._turns += 1
         turned = Sections.of(sections.A, sections.C, self._turns % 2).within(self.max_radius)
-        trial = Projected(turned, self.best.data, self.best.squared_error)
+        try:
+            trial = Projected(turned, self.best.data, self.best.squared_error)
+        except np.linalg.LinAlgError:  # the data cannot tell such sections apart: nothing changes
+            return
         if trial.objective < (1.0 + _TOLERANCE) * self.best.objective:
             self.best = trial
             self.done = False
@@ -349,31 +344,3 @@ def _signals(states: np.ndarray, run: Run) -> np.ndarray:
     signals[(n + 1) * inputs] = 1.0
     signals[(n + 1) * inputs + 1 :] = states[:, inputs]
     return signals
-
-
-def _shared_maps(maps: np.ndarray, inputs: int) -> np.ndarray:
-    """Matrices (Dy, signals, P) from signals to columns of [B, D, offset], each row by row."""
-    outputs, n, _ = maps.shape
-    shared = np.zeros((outputs, (n + 1) * inputs + 1, (n + outputs) * inputs + outputs))
-    blocks = shared[:, : n * inputs, : n * inputs].reshape(outputs, n, inputs, n, inputs)
-    for index in range(inputs):
-        blocks[:, :, index, :, index] = maps
-    shared[:, : n * inputs, : n * inputs] = blocks.reshape(outputs, n * inputs, n * inputs)
-    for d in range(outputs):
-        for index in range(inputs):
-            shared[d, n * inputs + index, (n + d) * inputs + index] = 1.0
-        shared[d, (n + 1) * inputs, (n + outputs) * inputs + d] = 1.0
-    return shared
-
-
-def _search_maps(sections: Sections) -> np.ndarray:
-    """Matrices (Dy, signals, P) from slopes (and states, for C) to columns of the parameters."""
-    slopes = sections.slope_maps()
-    outputs, rows, n = slopes.shape
-    if outputs == 1:
-        return slopes
-    maps = np.zeros((outputs, rows + n, n + outputs * n))
-    maps[:, :rows, :n] = slopes
-    for d in range(outputs):
-        maps[d, rows:, n + d * n : n + (d + 1) * n] = np.eye(n)
-    return maps

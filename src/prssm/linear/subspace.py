@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from prssm.data.record import Record
-from prssm.linear.products import small_product, small_root
+from prssm.linear.algebra.products import small_product, small_root
 
 BLOCKS = (6, 10, 16, 25)  # rows of past and of future that are tried
 _MOST_COLUMNS = 120  # of the past: many outputs need few rows of it, and many columns take long

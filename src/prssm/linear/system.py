@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg import schur
 
 from prssm.data.record import Record
+from prssm.linear.algebra.products import tall_lstsq, wide_product
 
 MAX_RADIUS = 1.0 - 1e-6  # integrators stay possible (a million steps), growth does not
 _CHUNK = 1024  # rows of the recursion held at once, which bounds its memory
@@ -62,7 +63,10 @@ class LinearSystem:
         known = ~np.isnan(record.y)
         response = self.free_response(len(record))[known]
         target = (record.y - forced)[known]
-        x0 = np.linalg.lstsq(response, target, rcond=_SMALL)[0]
+        if len(self.C) > 1:
+            x0 = tall_lstsq(response, target, rcond=_SMALL)
+        else:  # few rows for each state: one piece
+            x0 = np.linalg.lstsq(response, target, rcond=_SMALL)[0]
         return x0, target - response @ x0
 
     def states(self, record: Record) -> np.ndarray:
@@ -114,7 +118,9 @@ def propagate(A: np.ndarray, drive: np.ndarray, start: np.ndarray) -> np.ndarray
         power = A
         step = 1
         while step < end - begin:
-            part[:, step:] += (power @ part[:, :-step].reshape(n, -1)).reshape(n, -1, width)
+            part[:, step:] += wide_product(power, part[:, :-step].reshape(n, -1)).reshape(
+                n, -1, width
+            )
             power = power @ power
             step = 2 * step
     return states

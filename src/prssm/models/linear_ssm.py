@@ -17,7 +17,7 @@ from prssm.inference.spaces.linear_space import LinearSpace, Noises
 from prssm.inference.state_space import StateSpace
 from prssm.linear.averaging import mean_error, mean_of, orders_together
 from prssm.linear.first_state import InitialState
-from prssm.linear.held_out import HeldOutErrors
+from prssm.linear.held_out import HeldOutErrors, near_models
 from prssm.linear.last_check import checked
 from prssm.linear.order import Judged, judge_orders, largest_order, parameters
 from prssm.linear.output_error import Identification, measured
@@ -29,7 +29,7 @@ from prssm.models.simulated import Simulated
 from prssm.models.stored_arrays import Shape, check
 from prssm.prediction.correlation import independent_values
 from prssm.prediction.gaussian import widening
-from prssm.training.session import Session
+from prssm.training.session import FOR_ORDERS, Session
 
 _ROWS = 600  # from which the noises of the Kalman filter are estimated
 # Scaled errors beyond this tell of models whose inputs did not move, and not of the one at hand.
@@ -133,6 +133,7 @@ class LinearSSM(Estimator):
             random_starts=options.random_starts,
             max_radius=max_radius,
             seed=options.seed,
+            near=near_models(judged.held_out),
         )
         return checked(search, found, warmup=options.warmup, max_radius=max_radius)
 
@@ -211,6 +212,7 @@ class LinearSSM(Estimator):
                     report=lambda order, error: session.progress.update(
                         orders.index(order) + 1, {"order": order, "held-out error": error}
                     ),
+                    enough=session.after(FOR_ORDERS),
                 )
             )
         finally:

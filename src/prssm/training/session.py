@@ -14,6 +14,8 @@ from prssm.training.distributed import store
 from prssm.training.distributed.devices import Devices, mesh_of
 from prssm.training.progress_lines import ProgressLines, TimeLeft
 
+FOR_ORDERS = 1.0 / 3.0  # share of a budget after which no further order of linear models is tried
+
 
 class Progress(Protocol):
     """Watches a training run."""
@@ -108,6 +110,14 @@ class Session:
         if self.deadline is None or left is None or math.isinf(left):
             return self
         return replace(self, deadline=self.deadline - min(share * left, most))
+
+    def after(self, share: float) -> Callable[[], bool]:
+        """Says whether this share of what is left now of the budget is used; never without one."""
+        left = self.seconds_left()
+        if left is None:
+            return lambda: False
+        end = time.monotonic() + share * left
+        return lambda: time.monotonic() >= end
 
     @classmethod
     def of(

@@ -21,6 +21,7 @@ from prssm.evaluation.tasks.sources import load_data
 from prssm.foundation.errors import OptionError, PrssmError
 from prssm.models.estimator import Estimator
 from prssm.models.files import load
+from prssm.models.prssm.starts.budgeted import choice_file
 from prssm.models.registry import method
 from prssm.training.checkpoint import Checkpoint
 from prssm.training.session import Progress
@@ -176,6 +177,8 @@ def _prepare(checkpoint: Path, resume: bool, note: Note) -> None:
         kept = Path(f"{checkpoint}.old")
         with Checkpoint(checkpoint, fingerprint="").alone():
             os.replace(checkpoint, kept)
+            if choice_file(checkpoint).exists():
+                os.replace(choice_file(checkpoint), choice_file(kept))
         note(
             f"an unfinished run was found; its checkpoint is now {kept} (to go on with it: "
             f"--resume --checkpoint {kept})"

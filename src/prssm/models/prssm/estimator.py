@@ -36,6 +36,7 @@ from prssm.models.prssm.functions import jax_model
 from prssm.models.prssm.levels import AUTO, NETWORK, Linear, levels_of
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import Choice, choose
+from prssm.models.prssm.starts.budgeted import BudgetedChoice
 from prssm.models.prssm.starts.start import Starts, blank_model
 from prssm.models.prssm.stepping.mixture_stepper import MixtureStepper
 from prssm.models.prssm.stepping.stepper import Stepper
@@ -117,6 +118,7 @@ class PRSSM(Estimator):
         del self._last
         if contest is not None:
             contest.finish()
+        BudgetedChoice(session, self.config).forget()
 
     def _contest(self, first: Contender, records: list[Record], session: Session) -> Contest:
         config = self.config_
@@ -134,7 +136,7 @@ class PRSSM(Estimator):
     def _fit(self, records: list[Record], session: Session) -> None:
         session.progress.start(1, 0, "linear models")
         try:
-            starts = starts_for(self.config, records)
+            starts = starts_for(self.config, records, BudgetedChoice(session, self.config))
             config = self.config_ = starts.config
             self._check_structure(records)
             cut = cut_for(config, records)

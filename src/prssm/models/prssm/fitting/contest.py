@@ -22,6 +22,7 @@ from prssm.models.prssm.fitting.prepare import cut_for, prepared, starts_for, wi
 from prssm.models.prssm.levels import LEVELS, Level
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import Choice, choose
+from prssm.models.prssm.starts.budgeted import BudgetedChoice
 from prssm.models.prssm.starts.start import MOST_STATES, Starts
 from prssm.models.prssm.trained import Candidate, HeldOut, mixed
 from prssm.training.distributed import processes, store
@@ -180,7 +181,10 @@ class Contest:
             return now
         rows = now.stride * stride
         records = [thinned(record, rows) for record in self.records]
-        starts = starts_for(self.config.replace(restarts=_RESTARTS), records)
+        config = self.config.replace(restarts=_RESTARTS)
+        choice = BudgetedChoice(phase[0], config)
+        self._beside.append(choice.path)
+        starts = starts_for(config, records, choice)
         cut = cut_for(starts.config, records)
         folds = folds_of(cut, records, len(now.folds), window=window_of(starts.config))
         levels = _with_linear(now)

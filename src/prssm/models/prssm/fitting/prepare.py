@@ -10,16 +10,19 @@ from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.fitting.groups import groups_of, starts_of
 from prssm.models.prssm.fitting.held_out import Fold
 from prssm.models.prssm.levels import Level
+from prssm.models.prssm.starts.linear_start import Choose, LinearOrders
 from prssm.models.prssm.starts.start import Starts
 
 
-def starts_for(config: PRSSMConfig, records: Sequence[Record]) -> Starts:
+def starts_for(
+    config: PRSSMConfig, records: Sequence[Record], choose: Choose = LinearOrders.choose
+) -> Starts:
     """Where training starts; its `config` has what the data decide filled in.
 
     A linear model's order is one witness of how many states there are: the level `linear` is never
-    smaller than it needs to be.
+    smaller than it needs to be. `choose` decides about linear models.
     """
-    starts = Starts(config.resolved(records), records)
+    starts = Starts(config.resolved(records), records, choose=choose)
     if config.latent_dim is None and config.start == "linear":
         return starts.with_states_of_the_data()
     return starts

@@ -1,9 +1,9 @@
 """A linear model of the data in the form in which PR-SSM starts from it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -11,8 +11,9 @@ from scipy.linalg import block_diag
 from prssm.data.record import Record
 from prssm.linear.averaging import orders_together
 from prssm.linear.first_state import InitialState
+from prssm.linear.held_out import near_models
 from prssm.linear.last_check import checked
-from prssm.linear.order import Judged, judge_orders, largest_order, ranked
+from prssm.linear.order import Judged, best, judge_orders, largest_order, ranked
 from prssm.linear.output_error import Identification
 from prssm.linear.spare_states import SpareStates
 from prssm.linear.system import MAX_RADIUS, LinearSystem
@@ -62,10 +63,12 @@ class Limits(NamedTuple):
 
     order: int
     max_radius: float  # of its poles
+    near: tuple[LinearSystem, ...] = ()  # models of parts of the data, of several outputs
 
     @classmethod
     def of(cls, judged: Judged) -> Self:
-        return cls(judged.order, judged.held_out.max_radius if judged.held_out else MAX_RADIUS)
+        radius = judged.held_out.max_radius if judged.held_out else MAX_RADIUS
+        return cls(judged.order, radius, near_models(judged.held_out))
 
 
 class LinearOrders(NamedTuple):
@@ -80,17 +83,27 @@ class LinearOrders(NamedTuple):
 
     @classmethod
     def choose(
-        cls, records: Sequence[Record], latent_dim: int, window: int, order: int | None = None
+        cls,
+        records: Sequence[Record],
+        latent_dim: int,
+        window: int,
+        *,
+        order: int | None = None,
+        enough: Callable[[], bool] = lambda: False,
     ) -> Self:
         """The best on held-out stretches, then others that are nearly as good.
 
         Together they err less than any alone. Of long data the orders are looked for on pieces.
 
-        The order, where none is given, is at most `latent_dim`.
+        The order, where none is given, is at most `latent_dim`. Once `enough` says so (a budget of
+        time ends), the best of what was judged by then is all.
         """
         pieces = spread_out(records)
         orders = [order] if order else range(1, min(latent_dim, largest_order(pieces)) + 1)
-        judged = judge_orders(pieces, orders, window, starts=2, longer=_longer(records, pieces))
+        longer = _longer(records, pieces)
+        judged = judge_orders(pieces, orders, window, starts=2, longer=longer, enough=enough)
+        if enough():  # models of other orders would take as long again
+            return cls((Limits.of(best(judged)),), 1)
         limits = tuple(Limits.of(one) for one in ranked(judged)[:_MOST])
         return cls(limits, len(orders_together(judged)))
 
@@ -102,6 +115,14 @@ class LinearOrders(NamedTuple):
     def up_to(self, states: int) -> Self:
         """Those with at most so many states, which is not fewer than `states` of this."""
         return self._replace(limits=tuple(one for one in self.limits if one.order <= states))
+
+
+class Choose(Protocol):
+    """How complex linear models may be, as `LinearOrders.choose` decides it."""
+
+    def __call__(
+        self, records: Sequence[Record], latent_dim: int, window: int, *, order: int | None
+    ) -> LinearOrders: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,24 +151,36 @@ class LinearStart:
 
     @classmethod
     def fit(
-        cls, records: Sequence[Record], limits: Limits, window: int, near: Self | None = None
+        cls,
+        records: Sequence[Record],
+        limits: Limits,
+        window: int,
+        *,
+        near: Self | None = None,
+        thorough: bool = True,
     ) -> Self:
         """The best linear model of some records.
 
         Of long ones it is looked for on pieces, and improved on more of them.
 
         The model `near`, of more records and the same order, is where to start: then few other
-        starts are tried.
+        starts are tried. With several outputs there is no other one then, and few for a model that
+        is not to be `thorough`: searches take long.
         """
         pieces = spread_out(records)
         search = Identification(pieces)
-        system = search.best(
-            limits.order,
-            starts=2 if near else 4,
-            random_starts=0 if near else 4,
-            max_radius=limits.max_radius,
-            near=[near.system] if near else [],
-        )
+        several = records[0].output_dim > 1
+        few = near is not None or (several and not thorough)
+        if near and several:
+            system = search.improved([near.system], max_radius=limits.max_radius)
+        else:
+            system = search.best(
+                limits.order,
+                starts=2 if few else 4,
+                random_starts=0 if few else 4,
+                max_radius=limits.max_radius,
+                near=[near.system] if near else limits.near,
+            )
         longer = _longer(records, pieces)
         if longer:
             search = Identification(longer)

@@ -19,7 +19,12 @@ from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import build_emission
 from prssm.models.prssm.levels import Level
 from prssm.models.prssm.recognition import Recognition
-from prssm.models.prssm.starts.linear_start import LinearOrders, LinearStart, spread_out
+from prssm.models.prssm.starts.linear_start import (
+    Choose,
+    LinearOrders,
+    LinearStart,
+    spread_out,
+)
 
 if TYPE_CHECKING:
     from prssm.models.prssm.fitting.held_out import Fold
@@ -35,13 +40,18 @@ class Starts:
     """
 
     def __init__(
-        self, config: ResolvedConfig, records: Sequence[Record], of_all: "Starts | None" = None
+        self,
+        config: ResolvedConfig,
+        records: Sequence[Record],
+        of_all: "Starts | None" = None,
+        choose: Choose = LinearOrders.choose,
     ) -> None:
         """`of_all`: the starts on all records, of which `records` are a part.
 
         They decide how complex a linear model may be for both: choosing anew for every part would
-        take longer than the training.
+        take longer than the training. `choose` is how that is decided.
         """
+        self.choose = choose
         self.config = config
         self.whole = records
         self.records = spread_out(records)
@@ -54,14 +64,14 @@ class Starts:
         if self.of_all is not None:
             return self.of_all.orders
         config = self.config
-        return LinearOrders.choose(
+        return self.choose(
             self.whole, config.latent_dim, config.recognition_window, order=config.linear_order
         )
 
     def with_states_of_the_data(self) -> "Starts":
         """The same with as many states as the best linear model has, if that is more."""
         config = self.config
-        orders = LinearOrders.choose(
+        orders = self.choose(
             self.whole, MOST_STATES, config.recognition_window, order=config.linear_order
         )
         states = max(config.latent_dim, orders.states)
@@ -92,9 +102,12 @@ class Starts:
     def linear(self) -> list[LinearStart]:
         limits = self.orders.limits
         of_all = self.of_all.linear if self.of_all is not None else [None] * len(limits)
+        window = self.config.recognition_window
         return [
-            LinearStart.fit(self.whole, one, self.config.recognition_window, near=near)
-            for one, near in zip(limits, of_all, strict=True)
+            LinearStart.fit(
+                self.whole, one, window, near=near, thorough=number < self.orders.together
+            )
+            for number, (one, near) in enumerate(zip(limits, of_all, strict=True))
         ]
 
     def create(self, level: Level, count: int) -> StateSpaceModel:

@@ -1,0 +1,190 @@
+"""Linear models under a budget: a clock that only the search moves ends it, and it can go on."""
+
+import numpy as np
+import pytest
+
+import prssm
+from prssm.data.record import Record
+from prssm.foundation.errors import ModelFileError
+from prssm.linear import order as orders_module
+from prssm.linear.held_out import Halves
+from prssm.linear.order import judge_orders
+from prssm.models.prssm.config import PRSSMConfig
+from prssm.models.prssm.starts import budgeted
+from prssm.models.prssm.starts.budgeted import BudgetedChoice, choice_file
+from prssm.models.prssm.starts.linear_start import LinearOrders
+from prssm.training.session import FOR_ORDERS, Session, Silent
+
+WINDOW = 6
+
+
+def recording(outputs: int = 2, rows: int = 240, seed: int = 0) -> Record:
+    """Four modes that all outputs see, with a little noise."""
+    random = np.random.default_rng(seed)
+    u = random.standard_normal((rows, 2))
+    poles = np.array([0.95, 0.8, 0.5, -0.4])
+    B = random.standard_normal((4, 2))
+    x = np.zeros((rows, 4))
+    for t in range(1, rows):
+        x[t] = poles * x[t - 1] + B @ u[t - 1]
+    y = x @ random.standard_normal((4, outputs))
+    return Record(u, y / y.std(axis=0) + 0.02 * random.standard_normal((rows, outputs)))
+
+
+class Clock:
+    """Each order of the search takes one second."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    hold_out = Halves.hold_out
+
+    def slow(self, order):
+        clock.now += 1.0
+        return hold_out(self, order)
+
+    monkeypatch.setattr(Halves, "hold_out", slow)
+    monkeypatch.setattr("prssm.training.session.time", clock)
+    monkeypatch.setattr("prssm.models.estimator.clock", clock)
+    return clock
+
+
+def session(clock: Clock, budget: float | None, **more) -> Session:
+    deadline = None if budget is None else clock.now + budget
+    return Session(Silent(), deadline=deadline, **more)
+
+
+def judged_within(clock: Clock, budget: float | None) -> list[int]:
+    enough = session(clock, budget).after(FOR_ORDERS)
+    found = judge_orders([recording()], range(1, 7), WINDOW, starts=1, enough=enough)
+    return [one.order for one in found]
+
+
+def test_a_third_of_the_budget_goes_to_the_orders(clock):
+    assert judged_within(clock, 9.0) == [1, 2, 3]
+    assert judged_within(clock, 0.1) == [1]  # one there is always
+
+
+def test_a_large_budget_changes_nothing(clock):
+    assert judged_within(clock, 1e6) == judged_within(clock, None)
+
+
+def test_no_second_look_once_the_time_is_up(monkeypatch):
+    times = iter([False] * 4)
+    judged = judge_orders([recording()], [1, 2, 3], WINDOW, starts=1)
+
+    def second(*arguments):
+        raise AssertionError("the time was up")
+
+    monkeypatch.setattr(orders_module.SecondLook, "hold_out", second)
+    cut = judge_orders([recording()], [1, 2, 3], WINDOW, starts=1, enough=lambda: next(times, True))
+    assert [one.order for one in cut] == [1, 2, 3]
+    assert judged != cut
+
+
+def test_one_limit_of_the_poles_is_tried_once_the_time_is_up():
+    tried = Halves([recording()], WINDOW, 1, enough=lambda: True).hold_out(2)
+    assert tried is not None
+    assert tried.max_radius > 0.99
+
+
+def test_a_choice_that_was_cut_short_leaves_one_model(clock):
+    whole = LinearOrders.choose([recording()], 6, WINDOW)
+    enough = session(clock, 15.0).after(FOR_ORDERS)
+    cut = LinearOrders.choose([recording()], 6, WINDOW, enough=enough)
+    assert len(cut.limits) == cut.together == 1
+    assert cut.limits[0].order == whole.limits[0].order == 4
+
+
+def choose(session: Session, record: Record) -> LinearOrders:
+    return BudgetedChoice(session, PRSSMConfig())([record], 6, WINDOW, order=None)
+
+
+def test_a_resumed_fit_takes_the_choice_of_the_run_before(clock, tmp_path):
+    at = tmp_path / "training"
+    first = choose(session(clock, 6.0, checkpoint=at), recording())
+    again = choose(session(clock, None, checkpoint=at, resume=True), recording())
+    assert first.together == again.together == 1
+    (before,) = first.limits
+    (after,) = again.limits
+    assert after[:2] == before[:2] == (2, before.max_radius)
+    for one, other in zip(before.near, after.near, strict=True):
+        np.testing.assert_array_equal(one.A, other.A)
+        np.testing.assert_array_equal(one.C, other.C)
+
+
+def test_the_choice_of_other_data_is_refused(clock, tmp_path):
+    at = tmp_path / "training"
+    choose(session(clock, 6.0, checkpoint=at), recording())
+    with pytest.raises(ModelFileError, match="other data"):
+        choose(session(clock, None, checkpoint=at, resume=True), recording(seed=1))
+
+
+def test_a_choice_is_kept_only_where_a_clock_decided(clock, tmp_path):
+    at = tmp_path / "training"
+    choose(session(clock, None, checkpoint=at), recording())
+    assert not choice_file(at).exists()
+    choose(session(clock, 6.0, checkpoint=at), recording())
+    assert choice_file(at).exists()
+    choose(session(clock, None, checkpoint=at), recording())  # anew: the old one is gone
+    assert not choice_file(at).exists()
+
+
+OPTIONS = {"complexity": "held", "folds": 2, "iterations": 3, "restarts": 1, "fold_restarts": 1}
+
+
+def test_a_fit_with_a_spent_budget_is_saved_and_leaves_no_file(monkeypatch, tmp_path):
+    monkeypatch.setattr(budgeted, "FOR_ORDERS", 0.0)
+    record = recording()
+    at = tmp_path / "training"
+    model = prssm.PRSSM(**OPTIONS).fit(record, budget=1000.0, checkpoint=at)
+    assert not choice_file(at).exists()
+    loaded = prssm.load(model.save(tmp_path / "model"))
+    expected = model.simulate(record).mean
+    assert np.isfinite(expected).all()
+    np.testing.assert_array_equal(loaded.simulate(record).mean, expected)
+
+
+def test_a_linear_fit_ends_with_the_orders_that_its_budget_allows(clock):
+    record = recording()
+    assert prssm.LinearSSM().fit(record).order_ == 4
+    assert prssm.LinearSSM().fit(record, budget=6.0).order_ == 2
+
+
+class StopsTraining(Silent):
+    """Presses Ctrl-C in the first iteration."""
+
+    def start(self, total: int, done: int, label: str) -> None:
+        self.is_training = label == "training"
+
+    def update(self, done, figures) -> None:
+        if self.is_training:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupted_fit_with_a_budget_goes_on(monkeypatch, tmp_path):
+    """The search was cut short: a resumed fit without a budget keeps its one linear model."""
+    monkeypatch.setattr(budgeted, "FOR_ORDERS", 0.0)
+    record = recording()
+    at = tmp_path / "training"
+    chosen = []
+    choose = LinearOrders.choose
+
+    def noted(*arguments, **options):
+        chosen.append(choose(*arguments, **options))
+        return chosen[-1]
+
+    monkeypatch.setattr(LinearOrders, "choose", noted)
+    with pytest.raises(prssm.TrainingInterrupted):
+        prssm.PRSSM(**OPTIONS).fit(record, budget=1e6, checkpoint=at, progress=StopsTraining())
+    assert choice_file(at).exists()
+    model = prssm.PRSSM(**OPTIONS).fit(record, checkpoint=at, resume=True)
+    assert [one.order for one in chosen[0].limits] == [1]
+    assert len(chosen) == 1  # nothing was looked for again
+    assert np.isfinite(model.simulate(record).mean).all()
