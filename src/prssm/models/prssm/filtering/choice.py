@@ -67,8 +67,9 @@ def filter_members(last: Contender, window: int, pace: Pace) -> FilterMembers:
     if heard < len(last.choice.candidates) or not np.isfinite(speakers[0].error):
         likely = [_likely_noises(last, window) for _ in pace.each([last])]
         return FilterMembers.equal(models, *likely or [untold_noises(models)])
-    worth = [rank for rank, one in enumerate(speakers) if one.own or rank < _BEST]
-    refined = {rank: _refined(speakers[rank], window) for rank in pace.each(worth, _REFINING)}
+    # the best alone: refining takes longer than all else here
+    best_ranks = list(range(min(_BEST, len(speakers))))
+    refined = {rank: _refined(speakers[rank], window) for rank in pace.each(best_ranks, _REFINING)}
     speakers = [refined.get(rank, one) for rank, one in enumerate(speakers)]
     finalists = sorted(speakers, key=lambda one: one.error)[:_BEST]
     own = [one for one in speakers if one.own]
