@@ -165,14 +165,18 @@ class Halves:
 
     def glance(self, order: int) -> float:
         """The error of subspace estimates, which no search has improved; infinite without any."""
+        found = self.glimpse(order)
+        return found.rms if found else np.inf
+
+    def glimpse(self, order: int) -> HeldOutErrors | None:
+        """All errors of subspace estimates; None where there are none."""
         if not self._folds.usable:
-            return np.inf
+            return None
         try:
             found = [part.identification.glance(order) for part in self._folds.parts]
         except (TrainingError, np.linalg.LinAlgError):
-            return np.inf
-        result = self._folds.predict(found, MAX_RADIUS)
-        return result.rms if result else np.inf
+            return None
+        return self._folds.predict(found, MAX_RADIUS)
 
 
 class SecondLook:
@@ -257,5 +261,5 @@ def as_good(errors: Sequence[float], tie: float) -> list[int]:
     One that is not finite is no candidate.
     """
     finite = [error if np.isfinite(error) else np.inf for error in errors]
-    limit = min(finite) * (1.0 + tie) + EXACT
+    limit = min(finite, default=np.inf) * (1.0 + tie) + EXACT
     return [index for index, error in enumerate(finite) if np.isfinite(error) and error <= limit]

@@ -62,7 +62,7 @@ def judge_orders(
     orders that the pieces can hardly tell apart.
 
     Once `enough` says so (a budget of time ends) nothing more is begun: what was judged by then is
-    all there is, at least one order.
+    all there is, at least one order. Where errors still fell, glances at larger orders are added.
     """
 
     halves = Halves(records, warmup, starts, enough)
@@ -78,11 +78,12 @@ def judge_orders(
         return Judged(order, error, held_out)
 
     judged = until_no_better(judge, orders, enough)
-    if enough():
-        return judged
     # resonances come in pairs of states, so half of the orders will do
+    rest = [order for order in orders if judged[-1].order < order and order % 2 == 0]
+    if enough():
+        return with_glimpse(judged, halves.glimpse, rest)
     most = FEW // records[0].output_dim
-    rest = [order for order in orders if judged[-1].order < order <= most and order % 2 == 0]
+    rest = [order for order in rest if order <= most]
     glances = {order: halves.glance(order) for order in rest if not enough()}
     judged = further(judge, judged, glances, enough)
     if longer:
@@ -129,6 +130,25 @@ def further(
             break
         found.append(one)
     return sorted(found, key=lambda one: one.order)
+
+
+def with_glimpse(
+    judged: Sequence[Judged],
+    glimpse: Callable[[int], HeldOutErrors | None],
+    orders: Sequence[int],
+) -> list[Judged]:
+    """What was judged until a clock ended it, and a larger order if subspace estimates gain much.
+
+    They take little time. Of those that are nearly as good the smallest one is taken.
+    """
+    if best(judged) is not judged[-1]:  # more states had stopped helping
+        return list(judged)
+    seen = [(order, glimpse(order)) for order in orders]
+    found = [Judged(order, held_out.rms, held_out) for order, held_out in seen if held_out]
+    near = [found[index] for index in as_good([one.error for one in found], _NEARLY)]
+    if not near or not near[0].error < _JUMP * judged[-1].error:
+        return list(judged)
+    return [*judged, near[0]]
 
 
 def look_again(

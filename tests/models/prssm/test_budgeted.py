@@ -7,8 +7,8 @@ import prssm
 from prssm.data.record import Record
 from prssm.foundation.errors import ModelFileError
 from prssm.linear import order as orders_module
-from prssm.linear.held_out import Halves
-from prssm.linear.order import judge_orders
+from prssm.linear.held_out import Halves, HeldOutErrors
+from prssm.linear.order import Judged, judge_orders, with_glimpse
 from prssm.models.prssm.config import PRSSMConfig
 from prssm.models.prssm.starts import budgeted
 from prssm.models.prssm.starts.budgeted import BudgetedChoice, choice_file
@@ -32,7 +32,7 @@ def recording(outputs: int = 2, rows: int = 240, seed: int = 0) -> Record:
 
 
 class Clock:
-    """Each order of the search takes one second."""
+    """Each order of the search takes one second; there are no glances."""
 
     now = 0.0
 
@@ -50,6 +50,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
         return hold_out(self, order)
 
     monkeypatch.setattr(Halves, "hold_out", slow)
+    monkeypatch.setattr(Halves, "glimpse", lambda self, order: None)
     monkeypatch.setattr("prssm.training.session.time", clock)
     monkeypatch.setattr("prssm.models.estimator.clock", clock)
     return clock
@@ -69,6 +70,36 @@ def judged_within(clock: Clock, budget: float | None) -> list[int]:
 def test_a_third_of_the_budget_goes_to_the_orders(clock):
     assert judged_within(clock, 9.0) == [1, 2, 3]
     assert judged_within(clock, 0.1) == [1]  # one there is always
+
+
+def judged(*errors: float) -> list[Judged]:
+    return [Judged(order, error, None) for order, error in enumerate(errors, start=1)]
+
+
+def glimpses(**errors: float):
+    """Held-out errors of subspace estimates: order 4 is the argument `of_4`."""
+
+    def glimpse(order: int) -> HeldOutErrors | None:
+        if f"of_{order}" not in errors:
+            return None
+        return HeldOutErrors([np.full((5, 1), errors[f"of_{order}"])], 0, 0.99, [])
+
+    return glimpse
+
+
+def test_errors_that_still_fell_are_followed_by_a_glance_at_larger_orders():
+    found = with_glimpse(judged(0.9, 0.8), glimpses(of_4=0.5, of_6=0.32, of_8=0.3), [4, 6, 8, 10])
+    assert [one.order for one in found] == [1, 2, 6]  # nearly as good as 8, and smaller
+
+
+def test_a_glance_that_gains_little_is_left_out():
+    assert with_glimpse(judged(0.9, 0.8), glimpses(of_4=0.7), [4, 6]) == judged(0.9, 0.8)
+    assert with_glimpse(judged(0.9, 0.8), glimpses(), [4, 6]) == judged(0.9, 0.8)
+    assert with_glimpse(judged(0.9, 0.8), glimpses(), []) == judged(0.9, 0.8)
+
+
+def test_no_glance_where_more_states_had_stopped_helping():
+    assert with_glimpse(judged(0.8, 0.8), glimpses(of_4=0.1), [4]) == judged(0.8, 0.8)
 
 
 def test_a_large_budget_changes_nothing(clock):
@@ -185,6 +216,6 @@ def test_an_interrupted_fit_with_a_budget_goes_on(monkeypatch, tmp_path):
         prssm.PRSSM(**OPTIONS).fit(record, budget=1e6, checkpoint=at, progress=StopsTraining())
     assert choice_file(at).exists()
     model = prssm.PRSSM(**OPTIONS).fit(record, checkpoint=at, resume=True)
-    assert [one.order for one in chosen[0].limits] == [1]
+    assert len(chosen[0].limits) == 1
     assert len(chosen) == 1  # nothing was looked for again
     assert np.isfinite(model.simulate(record).mean).all()

@@ -10,6 +10,7 @@ signals at most, the same ones for all outputs, so that such a sum takes a few m
 each pair of parameters.
 """
 
+from functools import reduce
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -94,7 +95,7 @@ class _Matrices:
             across = products[:, :cut] @ shared
             own = first.T @ products[cut:, cut:] @ first
             sums.append((shared.T @ across[:cut], first.T @ across[cut:], own))
-        return Linear(*map(sum, zip(*sums, strict=True)))
+        return Linear(*_added(sums))
 
     def _searched_maps(self) -> np.ndarray:
         """Matrices (Dy, signals, Q) of slopes, and of states where C is searched."""
@@ -121,7 +122,7 @@ class _Matrices:
                     self._first[d].T @ across[self._states : count],
                 )
             )
-        return Searched(*map(sum, zip(*sums, strict=True)))
+        return Searched(*_added(sums))
 
     def right_sides(self, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         cut = self._states
@@ -132,6 +133,10 @@ class _Matrices:
 
     def weights(self, shared: np.ndarray, x0: np.ndarray) -> np.ndarray:
         return np.concatenate([self._shared @ shared, self._first @ x0], axis=1)
+
+
+def _added(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> list[np.ndarray]:
+    return [reduce(np.add, each) for each in zip(*parts, strict=True)]
 
 
 def _summed(maps: np.ndarray, seen: np.ndarray) -> np.ndarray:

@@ -91,7 +91,7 @@ def _errs_more(trained: Trained, choice: Choice, plain: Choice) -> bool:
     Nobody who uses the model does.
     """
     each = [mixed([one.held_out for one in found.candidates]).rmse for found in (choice, plain)]
-    if np.isfinite(each[1]) and each[0] > (1.0 + _WORSE) * each[1]:
+    if plain.steady and np.isfinite(each[1]) and each[0] > (1.0 + _WORSE) * each[1]:
         return True
     limit = (1.0 + _WORSE) * trained.training_error(plain.mixture)
     return trained.training_error(choice.mixture) > limit
