@@ -17,8 +17,8 @@ import numpy as np
 
 from prssm.models.prssm.band.calibration import Calibration
 from prssm.models.prssm.band.witnesses import WITH_WITNESSES, jackknife
-from prssm.prediction.correlation import lag_one
-from prssm.prediction.gaussian import half_width, log_density
+from prssm.prediction.correlation import independent_values
+from prssm.prediction.gaussian import half_width, log_density, student_factor
 from prssm.prediction.seen import Seen, range_of
 from prssm.prediction.widening import widening
 
@@ -64,14 +64,10 @@ def seen(kept: Kept) -> Calibration:
 
 def student(kept: Kept) -> np.ndarray:
     """Student's quantile for as many independent errors as the correlated ones are worth."""
-    from scipy.stats import t
-
     factor = held_out(kept).factor
     if "held_error" not in kept:
         return factor
-    memory = lag_one(stretches(kept, "held_error"))
-    count = np.isfinite(kept["held_error"]).sum(axis=0) * (1.0 - memory) / (1.0 + memory)
-    return factor * t.ppf(0.975, np.maximum(count, 2.0)) / half_width(0.95)
+    return factor * student_factor(independent_values(stretches(kept, "held_error")))
 
 
 def of_quantiles(kept: Kept, shares: tuple[float, ...]) -> np.ndarray:
@@ -119,7 +115,10 @@ def witnessed(kept: Kept, weight: float) -> np.ndarray:
 
 
 def adopted(kept: Kept) -> np.ndarray:
-    """The factor that ships."""
+    """The factor that ships, without what whole records and few errors of linear models ask for.
+
+    Runs over whole records are not kept.
+    """
     return held_out(kept).toward(seen(kept)).factor
 
 

@@ -13,15 +13,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from linear_orders import KINDS, RECORDINGS, WARMUP, Looks, starts
-from linear_study import geometric_mean, run_study
+from linear_orders import KINDS, RECORDINGS, Looks, errors_of, starts
+from linear_study import by_kind, geometric_mean, kinds_of, run_study, titles, won
 
-from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.linear.averaging import mean_error
-from prssm.linear.first_state import InitialState
 from prssm.linear.order import look_again, ranked
-from prssm.linear.system import LinearSystem
 
 MOST = 4
 GAINS = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1)
@@ -35,7 +32,7 @@ def study(kind: str, number: int) -> dict[str, Any]:
     looks = Looks([scaler.scale(record) for record in train])
     some = ranked(look_again(looks.path(3), looks.again))[:MOST]
     runs = [scaler.scale(run) for record in unseen for run in starts(record)]
-    errors = [_errors(looks.system(one.order), looks.train, runs) for one in some]
+    errors = [errors_of(looks.system(one.order), looks.train, runs) for one in some]
     halves = [one.held_out for one in some if one.held_out]
     seconds = [one.second for one in some if one.second]
     complete = [look for look in (halves, seconds) if len(look) == len(some)]
@@ -48,16 +45,6 @@ def study(kind: str, number: int) -> dict[str, Any]:
         "held_out": [[mean_error(look[:count]).rms for count in counts] for look in complete],
         "errors": [_rms(np.mean(errors[:count], axis=0)) for count in counts],
     }
-
-
-def _errors(system: LinearSystem, train: list[Record], runs: list[Record]) -> np.ndarray:
-    """Of free runs, one after the other."""
-    start = InitialState.fit(system, train)
-    errors = []
-    for run in runs:
-        x0, _ = start.estimate(system, run.u, run.y[:WARMUP])
-        errors.append(run.y - system.simulate(x0, run.u)[0])
-    return np.concatenate(errors)
 
 
 def _rms(errors: np.ndarray) -> float:
@@ -77,12 +64,10 @@ def taken(row: Mapping[str, Any], gain: float) -> int:
 def page(rows: Iterable[Mapping[str, Any]]) -> str:
     """A line for each rule: all systems, then each kind."""
     rows = list(rows)
-    kinds = [kind for kind in KINDS if any(row["kind"] == kind for row in rows)]
-    counts = [sum(row["kind"] == kind for row in rows) for kind in kinds]
-    titles = [f"{kind} ({count})" for kind, count in zip(kinds, counts, strict=True)]
+    kinds = kinds_of(rows, KINDS)
     lines = [
         f"| the mean of the best few | all ({len(rows)}) | taken | worst | better : worse "
-        f"| {' | '.join(titles)} |",
+        f"| {titles(rows, kinds)} |",
         f"|---|---|---|---|---|{'---|' * len(kinds)}",
         _line("always", rows, kinds, [len(row["orders"]) for row in rows]),
     ]
@@ -97,12 +82,8 @@ def _line(title: str, rows: list[Mapping[str, Any]], kinds: list[str], together:
     pairs = zip(rows, together, strict=True)
     ratios = np.array([row["errors"][count - 1] / row["errors"][0] for row, count in pairs])
     several = np.mean([count > 1 for count in together])
-    cells = [
-        f"{geometric_mean(ratios[[row['kind'] == kind for row in rows]]):.3f}" for kind in kinds
-    ]
-    won = f"{int((ratios < 0.97).sum())} : {int((ratios > 1.03).sum())}"
-    of_all = f"{geometric_mean(ratios):.3f} | {several:.0%} | {ratios.max():.2f} | {won}"
-    return f"| {title} | {of_all} | {' | '.join(cells)} |"
+    of_all = f"{geometric_mean(ratios):.3f} | {several:.0%} | {ratios.max():.2f} | {won(ratios)}"
+    return f"| {title} | {of_all} | {by_kind(ratios, rows, kinds)} |"
 
 
 def main() -> None:

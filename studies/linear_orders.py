@@ -19,7 +19,7 @@ import numpy as np
 from disturbed_systems import KINDS as DISTURBED
 from generalisation import RECORDINGS, TASKS
 from linear_order_systems import Parts, arm, several_outputs, structure
-from linear_study import geometric_mean, run_study
+from linear_study import by_kind, geometric_mean, kinds_of, run_study, titles, won
 from linear_systems import FAMILIES
 from sizes import data as size_data
 
@@ -238,34 +238,34 @@ def starts(record: Record) -> list[Record]:
 
 
 def error(system: LinearSystem, train: list[Record], runs: list[Record]) -> float:
+    return float(np.sqrt(np.nanmean(errors_of(system, train, runs) ** 2)))
+
+
+def errors_of(system: LinearSystem, train: list[Record], runs: list[Record]) -> np.ndarray:
+    """Errors of free runs, one after the other."""
     start = InitialState.fit(system, train)
     errors = []
     for run in runs:
         x0, _ = start.estimate(system, run.u, run.y[:WARMUP])
         errors.append(run.y - system.simulate(x0, run.u)[0])
-    return float(np.sqrt(np.nanmean(np.concatenate(errors) ** 2)))
+    return np.concatenate(errors)
 
 
 def page(rows: Iterable[Mapping[str, Any]]) -> str:
     """A line for each rule: all systems, then each kind."""
     rows = list(rows)
-    kinds = [kind for kind in KINDS if any(row["kind"] == kind for row in rows)]
-    counts = [sum(row["kind"] == kind for row in rows) for kind in kinds]
-    titles = [f"{kind} ({count})" for kind, count in zip(kinds, counts, strict=True)]
+    kinds = kinds_of(rows, KINDS)
+    heads = titles(rows, kinds)
     lines = [
-        f"| rule | all ({len(rows)}) | worst | better : worse than before | {' | '.join(titles)} |",
+        f"| rule | all ({len(rows)}) | worst | better : worse than before | {heads} |",
         f"|---|---|---|---|{'---|' * len(kinds)}",
     ]
     for name in RULES:
         ratios = np.array([_ratio(row, name) for row in rows])
         change = ratios / np.array([_ratio(row, BEFORE) for row in rows])
-        cells = [
-            f"{geometric_mean(ratios[[row['kind'] == kind for row in rows]]):.3f}" for kind in kinds
-        ]
         title = f"**{name}** (ships)" if name == SHIPPED else name
-        won = f"{int((change < 0.97).sum())} : {int((change > 1.03).sum())}"
-        of_all = f"{geometric_mean(ratios):.3f} | {ratios.max():.2f} | {won}"
-        lines.append(f"| {title} | {of_all} | {' | '.join(cells)} |")
+        of_all = f"{geometric_mean(ratios):.3f} | {ratios.max():.2f} | {won(change)}"
+        lines.append(f"| {title} | {of_all} | {by_kind(ratios, rows, kinds)} |")
     return "\n".join(lines)
 
 

@@ -8,7 +8,7 @@ Recorded rows are not run again.
 
 import argparse
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,28 @@ def run_study(
     if words.docs:
         section = name.replace("_", "-")
         words.docs.write_text(with_section(words.docs.read_text(), section, text))
+
+
+def kinds_of(rows: Sequence[Row], kinds: Iterable[str]) -> list[str]:
+    """The kinds that the rows have any system of."""
+    return [kind for kind in kinds if any(row["kind"] == kind for row in rows)]
+
+
+def titles(rows: Sequence[Row], kinds: Sequence[str]) -> str:
+    """Heads of columns: each kind, and how many systems of it there are."""
+    counts = [sum(row["kind"] == kind for row in rows) for kind in kinds]
+    return " | ".join(f"{kind} ({count})" for kind, count in zip(kinds, counts, strict=True))
+
+
+def by_kind(ratios: np.ndarray, rows: Sequence[Row], kinds: Sequence[str]) -> str:
+    """Cells under these heads: geometric means of the ratios, one of each row."""
+    each = [ratios[[row["kind"] == kind for row in rows]] for kind in kinds]
+    return " | ".join(f"{geometric_mean(some):.3f}" for some in each)
+
+
+def won(change: np.ndarray) -> str:
+    """How many ratios are better and worse than one by 3 % and more."""
+    return f"{int((change < 0.97).sum())} : {int((change > 1.03).sum())}"
 
 
 def geometric_mean(ratios: np.ndarray) -> float:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from prssm.prediction.gaussian import half_width, log_density, widening
+from prssm.prediction.gaussian import half_width, log_density, student_factor
 
 
 @pytest.mark.parametrize("level", [0.01, 0.5, 0.8, 0.95, 0.9999])
@@ -20,4 +20,6 @@ def test_the_density_is_scipys() -> None:
 def test_a_band_from_few_values_is_as_wide_as_students():
     values = np.array([0.1, 2.0, 5.0, 1e9])
     expected = [t.ppf(0.975, 2.0), t.ppf(0.975, 2.0), t.ppf(0.975, 5.0), norm.ppf(0.975)]
-    np.testing.assert_allclose(widening(values), np.array(expected) / norm.ppf(0.975), rtol=1e-6)
+    np.testing.assert_allclose(
+        student_factor(values), np.array(expected) / norm.ppf(0.975), rtol=1e-6
+    )

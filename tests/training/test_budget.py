@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from still_clock import Clock
 
 from prssm.training.race import Round, race
 from prssm.training.schedule import Schedule
@@ -9,17 +10,6 @@ from prssm.training.session import Session, Silent
 
 RESTARTS = 20
 ROUNDS = (500, 1500)
-
-
-class Clock:
-    """Stands still until somebody works."""
-
-    now = 0.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-    perf_counter = monotonic
 
 
 class Working:

@@ -3,17 +3,11 @@
 import math
 
 import pytest
+from still_clock import Clock
 
 from prssm.training import pace as module
 from prssm.training.pace import Pace
 from prssm.training.session import Session, Silent
-
-
-class Clock:
-    now = 0.0
-
-    def monotonic(self) -> float:
-        return self.now
 
 
 @pytest.fixture

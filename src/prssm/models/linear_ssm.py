@@ -28,7 +28,7 @@ from prssm.models.functions.linear import LinearParameters, LinearParts, linear_
 from prssm.models.simulated import Simulated
 from prssm.models.stored_arrays import Shape, check
 from prssm.prediction.correlation import independent_values
-from prssm.prediction.gaussian import widening
+from prssm.prediction.gaussian import student_factor
 from prssm.training.session import FOR_ORDERS, Session
 
 _ROWS = 600  # from which the noises of the Kalman filter are estimated
@@ -154,7 +154,7 @@ class LinearSSM(Estimator):
             std = held_out.std
         own_std = np.sqrt(np.nanmean(np.concatenate(own) ** 2, axis=0))
         least = np.maximum(own_std, start.error_std)
-        return np.maximum(std, least) * widening(independent_values(errors))
+        return np.maximum(std, least) * student_factor(independent_values(errors))
 
     def _likelihood(self, records: Sequence[Record]) -> Likelihood:
         """Of noises, by a Kalman filter over the beginning of every record."""

@@ -16,7 +16,7 @@ def half_width(level: float) -> float:
     return _STANDARD.inv_cdf(0.5 + 0.5 * level)
 
 
-def widening(values: np.ndarray, level: float = 0.95) -> np.ndarray:
+def student_factor(values: np.ndarray, level: float = 0.95) -> np.ndarray:
     """By how much a band is wider whose deviation was estimated from so many independent values.
 
     It is Student's interval beside the normal one; of fewer than two values nothing can be said,

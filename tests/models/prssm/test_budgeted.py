@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from still_clock import Clock
 
 import prssm
 from prssm.data.record import Record
@@ -31,17 +32,9 @@ def recording(outputs: int = 2, rows: int = 240, seed: int = 0) -> Record:
     return Record(u, y / y.std(axis=0) + 0.02 * random.standard_normal((rows, outputs)))
 
 
-class Clock:
-    """Each order of the search takes one second; there are no glances."""
-
-    now = 0.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Each order of the search takes one second; there are no glances."""
     clock = Clock()
     hold_out = Halves.hold_out
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from fitted_models import random_prssm, record_for
+from still_clock import Clock
 
 import prssm
 from prssm.data.lag_windows import regression
@@ -142,13 +143,6 @@ def test_members_beside_are_kept_in_the_model_file_and_checked(tmp_path):
     arrays["beside_shape"] = np.zeros((1, 2, 2))
     with pytest.raises(TypeError, match="beside_shape"):
         model._restore(values, arrays)
-
-
-class Clock:
-    now = 0.0
-
-    def monotonic(self):
-        return self.now
 
 
 @pytest.fixture

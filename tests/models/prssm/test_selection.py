@@ -16,15 +16,13 @@ from prssm.models.prssm.band.calibration import Calibration
 from prssm.models.prssm.config import DEFAULT
 from prssm.models.prssm.fitting import fit as fitting
 from prssm.models.prssm.fitting.groups import Group, groups_of
-from prssm.models.prssm.fitting.referee import Referee
 from prssm.models.prssm.levels import AUTO, LEVELS, levels_of
 from prssm.models.prssm.selection import NEAR, best_rounds, choose
 from prssm.models.prssm.starts.start import Starts
-from prssm.models.prssm.trained import Candidate, HeldOut, Stage, Trained, _stays, mixed
+from prssm.models.prssm.trained import Candidate, HeldOut, Trained, _stays, mixed
 from prssm.models.simulated import Simulated
 from prssm.prediction.correlation import independent_values
-from prssm.prediction.gaussian import widening
-from prssm.training.race import Standing
+from prssm.prediction.gaussian import student_factor
 
 SMALL = {
     "latent_dim": 2,
@@ -172,7 +170,7 @@ def test_the_final_models_own_errors_narrow_the_band_of_what_learns_much(straigh
         held = Calibration.fit(*one.held_out).factor
         seen = Calibration.fit(*trained.seen(mixture)).factor
         assert seen[0] != pytest.approx(held[0], rel=1e-3)
-        few = widening(independent_values(one.held_out.errors))
+        few = student_factor(independent_values(one.held_out.errors))
         assert few[0] > 1.0
         expected = held * few if name == "linear" else held**0.7 * seen**0.3
         band = selection._calibrated(trained, [one], mixture).factor
@@ -267,7 +265,7 @@ def test_of_long_held_out_stretches_only_the_beginning_is_run(monkeypatch):
     np.testing.assert_array_equal(errors[1], recording(50).y)
 
 
-# ---- the race ----
+# ---- rounds ----
 
 
 def held_out(error):
@@ -282,74 +280,6 @@ def test_of_a_level_the_last_round_is_kept_unless_an_earlier_one_did_much_better
     assert best_rounds([first, Candidate(free, 2, held_out(0.4))])[0].round == 2
     nothing = HeldOut([], [])
     assert best_rounds([Candidate(free, 1, nothing), Candidate(free, 2, nothing)])[0].round == 2
-
-
-class Told(Trained):
-    """Held-out errors as a test says, for each level and round."""
-
-    errors: ClassVar[dict] = {}
-
-    def held_out(self, level, number):
-        return held_out(self.errors[level.name, number])
-
-
-def referee(errors, racers_of=("held", "free")):
-    """Three final restarts and three on a fold of two levels; the linear level does not race."""
-    fold = SimpleNamespace(held_out_records=[])
-    groups = [
-        Group(LEVELS["linear"], None, np.array([0])),
-        Group(LEVELS["linear"], fold, np.array([1])),
-    ]
-    end = 2
-    for name in racers_of:
-        for part in (None, fold):
-            groups.append(Group(LEVELS[name], part, np.arange(end, end + 3)))
-            end += 3
-    trained = Told(
-        None, groups, most_members=2, margin=np.inf, window=8, draws="step", engine="auto", seed=0
-    )
-    trained.errors.clear()
-    trained.errors.update(errors)
-    trained.add(Stage(np.zeros((end, 1)), np.zeros(end)), np.zeros(0, dtype=int))
-    return Referee(trained, np.arange(2, end))
-
-
-def standing(rounds, lost=()):
-    """Restart i of the race has the objective i."""
-    objective = np.tile(np.arange(12.0), (rounds, 1))
-    objective[:, list(lost)] = np.nan
-    return Standing(np.zeros((rounds, 12, 1)), objective, np.ones((rounds, 12), dtype=bool))
-
-
-def test_a_level_that_errs_much_more_than_the_best_is_not_trained_further():
-    judge = referee({("linear", 0): 0.9, ("held", 1): 0.8, ("free", 1): 0.3})
-    # Of the free level all on all data, and the two best of its fold.
-    assert judge(standing(1)).tolist() == [6, 7, 8, 10, 11]
-    near = referee({("linear", 0): 0.9, ("held", 1): 0.35, ("free", 1): 0.3})
-    assert near(standing(1)).tolist() == [0, 1, 2, 4, 5, 6, 7, 8, 10, 11]
-
-
-def test_lost_restarts_do_not_go_on():
-    judge = referee({("linear", 0): 0.9, ("held", 1): 0.8, ("free", 1): 0.3})
-    assert judge(standing(1, lost=(8, 11))).tolist() == [6, 7, 9, 10]
-
-
-def test_the_race_ends_where_more_training_does_not_pay():
-    worse = {("linear", 0): 0.9, ("held", 1): 0.8, ("held", 2): 0.8, ("free", 1): 0.3}
-    assert len(referee(worse | {("free", 2): 0.31})(standing(2))) == 0
-    assert len(referee(worse | {("free", 2): 0.29})(standing(2))) == 5
-    linear = {("linear", 0): 0.1, ("held", 1): 0.8, ("free", 1): 0.3}
-    assert len(referee(linear)(standing(1))) == 0
-
-
-def test_a_referee_that_comes_late_knows_the_rounds_before():
-    errors = {("linear", 0): 0.9, ("held", 1): 0.8, ("held", 2): 0.8}
-    errors |= {("free", 1): 0.3, ("free", 2): 0.2}
-    early = referee(errors)
-    early(standing(1))
-    late = referee(errors)
-    np.testing.assert_array_equal(early(standing(2)), late(standing(2)))
-    assert len(late.trained.stages) == 3
 
 
 def test_a_final_model_that_runs_away_from_its_training_data_is_no_candidate():

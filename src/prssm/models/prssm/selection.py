@@ -139,8 +139,8 @@ def _witnesses(trained: Trained, candidates: Sequence[Candidate]) -> Witnesses |
 def _calibrated(trained: Trained, candidates: Sequence[Candidate], mixture: Mixture) -> Calibration:
     """From errors of the folds' models where they were not trained, and the final model's there.
 
-    The latter count only where the final model errs less than those of the folds. The linear model
-    alone has the band of `LinearSSM` instead: wider where few independent errors tell it. What
+    The latter count only where the final model errs less than those of the folds. The band of the
+    linear model alone is wider where few independent errors tell it, as that of `LinearSSM`. What
     integrates errs the more the longer it runs: so the band also holds the errors over whole
     training records, which are longer than held-out stretches.
     """
