@@ -11,6 +11,8 @@ from prssm.linear.system import LinearSystem
 from prssm.models.prssm.config import DEFAULT
 from prssm.models.prssm.fitting import contest, growth
 from prssm.models.prssm.fitting.growth import seconds, stages
+from prssm.models.prssm.levels import LEVELS
+from prssm.models.prssm.selection import Choice
 
 SMALL = {
     "inducing": 4,
@@ -103,13 +105,54 @@ def test_a_slower_rate_is_tried_where_motion_is_slow_and_rows_are_many(rows, pol
     assert contest.slower_stride(now) == stride
 
 
+# ---- what is taken ----
+
+
+def contender(levels, rows, error=1.0):
+    """One that keeps these levels of so many rows, and errs so much over its training records."""
+    candidates = [SimpleNamespace(level=LEVELS[name]) for name in levels]
+    fitting = SimpleNamespace(
+        records=records(rows), trained=SimpleNamespace(training_error=lambda mixture: error)
+    )
+    choice = Choice("", {}, None, None, None, True, candidates, None)
+    return contest.Contender(fitting, None, choice, 1)
+
+
+@pytest.mark.parametrize(
+    ("levels", "rows", "gain", "taken"),
+    [
+        (["linear"], 900, 0.04, False),
+        (["linear", "held"], 900, 0.04, False),
+        (["linear"], 900, 0.06, True),
+        (["held"], 900, 0.04, True),
+        (["held"], 900, 0.01, False),
+        (["linear"], 9000, 0.01, True),
+    ],
+)
+def test_a_linear_model_of_few_rows_gives_way_to_large_gains_only(levels, rows, gain, taken):
+    now = contender(levels, rows)
+    other = contender(["free"], rows)
+    told = []
+    game = contest.Contest(DEFAULT, [], None, "", told.append)
+    best = game.better(now, other, gain=gain)
+    assert (best.choice.candidates[0].level.name == "free") is taken
+    assert len(told) == taken
+
+
+def test_what_errs_more_over_its_training_records_is_not_taken():
+    now = contender(["held"], 900)
+    worse = contender(["free"], 900, error=1.03)
+    game = contest.Contest(DEFAULT, [], None, "", lambda found: None)
+    assert game.better(now, worse, gain=0.5) is now
+
+
 # ---- the whole way ----
 
 
 @pytest.fixture
 def everything_is_better(monkeypatch):
     """Every change is taken, stages are short, and 400 rows are many."""
-    monkeypatch.setattr(contest, "least_gain", lambda now: -np.inf)
+    monkeypatch.setattr(contest, "needed_gain", lambda now: -np.inf)
     monkeypatch.setattr(growth, "least_gain", lambda now: -np.inf)
     monkeypatch.setattr(contest, "_WORSE", np.inf)
     monkeypatch.setattr(contest, "LEAST_STEPS", 300)

@@ -21,7 +21,7 @@ from prssm.models.prssm.fitting.held_out import Fold, folds_of
 from prssm.models.prssm.fitting.prepare import cut_for, prepared, starts_for, window_of
 from prssm.models.prssm.levels import LEVELS, Level
 from prssm.models.prssm.mixture import Mixture
-from prssm.models.prssm.selection import Choice, choose
+from prssm.models.prssm.selection import NEAR, Choice, choose
 from prssm.models.prssm.starts.budgeted import BudgetedChoice
 from prssm.models.prssm.starts.start import MOST_STATES, Starts
 from prssm.models.prssm.trained import Candidate, HeldOut, mixed
@@ -31,7 +31,7 @@ from prssm.training.session import Session
 # Steps from which on more states and larger sizes are tried, and a slower rate.
 LEAST_STEPS = 800
 _MANY = 4000
-# Share of the held-out error that a change must save: of few data, whose errors say less, more.
+# Share of the held-out error that a stage must save: of few data, whose errors say less, more.
 _GAIN = 0.02
 _GAIN_OF_MANY = 0.005
 _WORSE = 0.02  # by which it may err more over the training records
@@ -232,7 +232,7 @@ class Contest:
     def better(self, now: Contender, other: Contender, gain: float) -> Contender:
         """The other one, if it saves enough of the held-out error and stays with the data."""
         limit = (1.0 + _WORSE) * now.training_error()
-        if gain < least_gain(now) or other.training_error() > limit:
+        if gain < needed_gain(now) or other.training_error() > limit:
             return now
         known = now.choice.held_out | other.choice.held_out
         other = replace(other, choice=other.choice._replace(held_out=known))
@@ -287,8 +287,18 @@ def is_long(now: Contender) -> bool:
 
 
 def least_gain(now: Contender) -> float:
-    """Share of the held-out error that a change must save."""
+    """Share of the held-out error that a stage of growth must save to be followed by another."""
     return _GAIN_OF_MANY if is_long(now) else _GAIN
+
+
+def needed_gain(now: Contender) -> float:
+    """Share of the held-out error that a change must save to be taken.
+
+    Few data say little: where the linear model is among the best, what saves no more than levels
+    differ by chance does not take its place.
+    """
+    linear = any(one.level is LEVELS["linear"] for one in now.choice.candidates)
+    return NEAR if linear and not is_long(now) else least_gain(now)
 
 
 def phase_checkpoint(checkpoint: Path | None, name: str) -> Path | None:
