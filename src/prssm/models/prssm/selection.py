@@ -139,19 +139,16 @@ def _witnesses(trained: Trained, candidates: Sequence[Candidate]) -> Witnesses |
 def _calibrated(trained: Trained, candidates: Sequence[Candidate], mixture: Mixture) -> Calibration:
     """From errors of the folds' models where they were not trained, and the final model's there.
 
-    The latter count only where the final model errs less than those of the folds. The band of the
-    linear model alone is wider where few independent errors tell it, as that of `LinearSSM`. What
-    integrates errs the more the longer it runs: so the band also holds the errors over whole
-    training records, which are longer than held-out stretches.
+    The latter count only where the final model errs less than those of the folds. What integrates
+    errs the more the longer it runs: so the band also holds the errors over whole training records,
+    which are longer than held-out stretches.
     """
     held_out = mixed([one.held_out for one in candidates])
     if not held_out.errors:
         return Calibration.none(mixture.models.log_output_std.shape[1])
     found = Calibration.fit(*held_out)
-    if all(one.level.errs_alike for one in candidates):
-        found = found.toward(found).for_few(held_out.errors)
-    else:
-        found = found.toward(Calibration.fit(*trained.seen(mixture)))
+    alike = all(one.level.errs_alike for one in candidates)
+    found = found.toward(found if alike else Calibration.fit(*trained.seen(mixture)))
     long = trained.over_records(mixture)
     return found.at_least(Calibration.fit(*long)) if long.errors else found
 

@@ -17,8 +17,7 @@ from typing import Self
 
 import numpy as np
 
-from prssm.prediction.correlation import independent_values
-from prssm.prediction.gaussian import half_width, student_factor
+from prssm.prediction.gaussian import half_width
 
 _SHARES = (0.9, 0.95)  # bands whose factors are averaged; see docs/studies/accuracy.md
 _SEEN = 0.3  # share of the final model's errors where it was trained, in the logarithm
@@ -56,11 +55,6 @@ class Calibration:
         A little wider than that, since new data differ from all stretches of these.
         """
         return type(self)(_NEW * self.factor ** (1.0 - _SEEN) * seen.factor**_SEEN)
-
-    def for_few(self, errors: Sequence[np.ndarray]) -> Self:
-        """Wider by Student's interval where these errors last, and are few independent values."""
-        known = [np.where(np.isfinite(error), error, np.nan) for error in errors]
-        return type(self)(self.factor * student_factor(independent_values(known)))
 
     def at_least(self, least: Self) -> Self:
         """Nowhere narrower than the other."""

@@ -19,9 +19,11 @@ from prssm.linear.spare_states import SpareStates
 from prssm.linear.system import MAX_RADIUS, LinearSystem
 from prssm.models.prssm.emission import LinearEmission
 
-_LEAST_STD = 0.02  # of the output error, in scaled units: no start is so sure that it cannot learn
+_LEAST_STD = 1e-5  # of the output error and of the first state, in scaled units
+# The same of a start that is trained: none is so sure that it cannot learn.
+_LEAST_TRAINED_STD = 0.02
+_LEAST_TRAINED_FIRST_STD = 1e-2
 _WALK_STD = 0.1  # of the recognised first state of a random walk
-_LEAST_FIRST_STD = 1e-2  # of that of a linear model
 _MOST = 4  # linear models
 # of long data, what a linear model is made from
 _MOST_ROWS = 6000
@@ -217,7 +219,7 @@ class LinearStart:
     def of(cls, system: LinearSystem, records: Sequence[Record], window: int) -> Self:
         start = InitialState.fit(system, records)
         first_weight, first_bias, factor = start.affine(system, window)
-        first_std = np.maximum(np.sqrt(np.sum(factor**2, axis=1)), _LEAST_FIRST_STD)
+        first_std = np.maximum(np.sqrt(np.sum(factor**2, axis=1)), _LEAST_STD)
         visited = [np.concatenate([system.states(record), record.u], axis=1) for record in records]
         return cls(
             np.concatenate([system.A, system.B], axis=1),
@@ -229,6 +231,14 @@ class LinearStart:
             first_log_std=np.log(first_std),
             visited=visited,
             first_factor=factor,
+        )
+
+    def that_can_learn(self) -> Self:
+        """The same model, less sure of its errors and of its first state where it is very sure."""
+        return replace(
+            self,
+            log_output_std=np.maximum(self.log_output_std, np.log(_LEAST_TRAINED_STD)),
+            first_log_std=np.maximum(self.first_log_std, np.log(_LEAST_TRAINED_FIRST_STD)),
         )
 
     def turned(self) -> Self:
@@ -248,7 +258,7 @@ class LinearStart:
             emission=replace(self.emission, states=np.asarray(self.emission.states) @ turn),
             first_weight=turn.T @ self.first_weight,
             first_bias=turn.T @ self.first_bias,
-            first_log_std=np.log(np.maximum(std, _LEAST_FIRST_STD)),
+            first_log_std=np.log(np.maximum(std, _LEAST_STD)),
             visited=[run @ kept for run in self.visited],
             first_factor=np.diag(std),
         )

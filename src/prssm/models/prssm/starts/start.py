@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 MOST_STATES = 20  # that the data may ask for, as many as a linear model may have
 _NO_SIGNAL = 1e-4  # signal deviation of a GP that plays no part
+# Process noise of a linear model that is not trained: all that it errs is in its sensors' noise.
+_NO_PROCESS_STD = 1e-4
 
 
 class Starts:
@@ -129,8 +131,10 @@ class Starts:
         """
         linear = self.linear[restart % len(self.linear)]
         if with_gp:
-            return linear_model(self.config, linear, rng)
-        config = self.config.replace(signal_std=_NO_SIGNAL, z_mean_std=0.0)
+            return linear_model(self.config, linear.that_can_learn(), rng)
+        config = self.config.replace(
+            signal_std=_NO_SIGNAL, z_mean_std=0.0, process_std=_NO_PROCESS_STD
+        )
         return linear_model(config, linear.turned(), rng)
 
     def network_model(self, restart: int, rng: np.random.Generator) -> StateSpaceModel:
