@@ -61,3 +61,11 @@ def test_mistakes_are_one_line(model, refused) -> None:
     assert ".csv or .parquet" in refused("filter", "m.prssm", "plain.csv", "--out", "f.xls")
     write_columns("short.csv", {"u": np.ones(2), "v": np.ones(2)})
     assert "prssm: " in refused("predict", "m.prssm", "short.csv", "-y", "nothing")
+
+
+def test_no_command_overwrites_the_table_of_another(model, capsys) -> None:
+    for words in (["simulate"], ["predict"], ["filter"], ["filter", "--smooth"]):
+        assert main([words[0], "m.prssm", "plain.csv", *words[1:]]) == 0
+    said = [line.split(": ")[1] for line in capsys.readouterr().out.splitlines()]
+    assert said == ["simulated.csv", "predicted.csv", "filtered.csv", "smoothed.csv"]
+    assert all(Path(name).exists() for name in said)

@@ -109,7 +109,7 @@ def test_a_start_that_is_no_number_of_rows_is_refused(command, value, capsys) ->
     told = capsys.readouterr().err
     assert "--start" in told
     assert told.count("\n") == 1
-    assert not Path("prediction.csv").exists()
+    assert not Path("simulated.csv").exists()
 
 
 @pytest.mark.usefixtures("folder")

@@ -2,6 +2,7 @@
 
 import subprocess
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -137,6 +138,26 @@ def test_it_is_valid_for_fmpy(exported, version):
     told = fmpy.read_model_description(str(paths[version]), validate=True)
     words = [one.description for one in told.modelVariables if one.causality == "output"]
     assert words[0].startswith('level "x" <a>& ]]> (usually')
+
+
+@BOTH
+def test_variables_have_the_units_of_the_data(tmp_path, version):
+    model = random_linear(inputs=2)
+    inputs = model.input_names_
+    (output,) = model.output_names_
+    units = {inputs[0]: "s", output: 'l/min <"&\n'}  # a unit of time, and one that XML must escape
+    model.domain_ = replace(model.domain_, units=units)
+    path = make(model, tmp_path, version)
+    told = fmpy.read_model_description(str(path), validate=True)
+    found = {one.name: one.unit for one in told.modelVariables}
+    assert found["time"] == "s"
+    names = [column.identifier for column in (*describe(model).inputs, *describe(model).outputs)]
+    assert [found[name] for name in names] == ["s", None, 'l/min <"&']
+    assert found[f"{names[2]}_std"] == found[f"first.{names[2]}[1]"] == 'l/min <"&'
+    defined = {unit.name: unit.baseUnit for unit in told.unitDefinitions}
+    assert list(defined) == ["s", 'l/min <"&']
+    assert defined["s"].s == 1
+    assert defined['l/min <"&'] is None
 
 
 @BOTH

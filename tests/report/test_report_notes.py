@@ -1,5 +1,6 @@
 """What the report says in words follows from the scores."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,8 +8,10 @@ import pytest
 
 from prssm.evaluation.comparison import Run
 from prssm.prediction.cautions import about_seen
+from prssm.prediction.metrics import evaluate
 from prssm.prediction.prediction import Prediction
-from prssm.report.fit.notes import notes_about
+from prssm.report.fit.calibration import chance_of_holding, independent_errors
+from prssm.report.fit.notes import notes_about, too_wide
 from prssm.report.tables import ScoreRow
 from prssm.training.log import CONVERGED, DIVERGED, TrainingLog
 
@@ -32,6 +35,57 @@ def texts(kind: str, scores: dict[str, float], baselines: tuple[ScoreRow, ...] =
 )
 def test_the_band_is_judged(coverage: float, kind: str, part: str) -> None:
     assert part in texts(kind, {"rmse": 1.0, "coverage_95": coverage, "coverage_50": 0.9})
+
+
+def held(errors: np.ndarray, deviation: float = 1.0) -> Run:
+    """A run with these errors in a band of this deviation."""
+    zero = np.zeros((len(errors), 1))
+    run = Prediction(zero, zero + deviation, measured=errors[:, None], name="log")
+    return Run("test data", [run], evaluate([run], np.ones(1)))
+
+
+def of_band(run: Run) -> tuple[str, str]:
+    (note,) = notes_about([run], (), None, held_out=True)
+    return note.kind, note.text
+
+
+def test_a_band_that_held_all_of_few_rows_is_neither_right_nor_wrong() -> None:
+    slow = 1.4 * np.sin(np.arange(90) / 12.0)  # errors that follow each other for long
+    kind, text = of_band(held(slow))
+    assert kind == "open"
+    assert "held all of 90 measurements of test data: it is wide, or the rows are few" in text
+    count = independent_errors(held(slow).predictions)
+    assert count < 10
+    assert f"in {100 * 0.95**count:.0f} of 100 cases" in text
+    few = held(np.array([0.4, -1.2, 0.9, -0.1, 1.1]))
+    assert of_band(few)[0] == "open"
+
+
+def test_a_band_that_held_all_of_many_rows_is_wide() -> None:
+    ends = np.random.default_rng(0).uniform(-1.2, 1.2, size=400)  # about half within 0.67
+    kind, text = of_band(held(ends))
+    assert kind == "good"
+    assert "wider at its ends than it had to be" in text
+    kind, text = of_band(held(0.1 * ends))
+    assert kind == "warning"
+    assert "too wide" in text
+
+
+def test_a_band_that_held_all_tells_by_its_middle_from_few_rows() -> None:
+    errors = 0.2 * np.random.default_rng(0).normal(size=20)
+    assert 0.95**20 > 0.3  # all inside the 95 % band is no surprise
+    assert "too wide" in of_band(held(errors))[1]
+    assert too_wide(held(errors))
+    assert not too_wide(held(errors[:3]))
+
+
+@pytest.mark.parametrize("count", [5, 40])
+def test_the_chance_of_holding_is_the_binomial_tail(count: int) -> None:
+    for least in range(count + 1):
+        tail = sum(
+            math.comb(count, k) * 0.95**k * 0.05 ** (count - k) for k in range(least, count + 1)
+        )
+        assert chance_of_holding(least / count, 0.95, count) == pytest.approx(tail, rel=1e-9)
 
 
 def test_a_better_baseline_is_recommended_and_a_failed_one_named() -> None:

@@ -11,6 +11,11 @@ MODEL = (".prssm",)
 REPORT = (".html", ".htm")
 TABLE = (".csv", ".parquet")
 SCORES = (".json",)
+# Where tables go unless told: by what was done, so that no command overwrites another's table.
+SIMULATED = Path("simulated.csv")
+PREDICTED = Path("predicted.csv")
+FILTERED = Path("filtered.csv")
+SMOOTHED = Path("smoothed.csv")
 
 
 def checked_name(path: Path, suffixes: tuple[str, ...], option: str) -> Path:

@@ -138,8 +138,9 @@ def _columns_of(model: Estimator) -> tuple[tuple[Column, ...], tuple[Column, ...
     words = identifiers(names, taken=_TAKEN, suffixes=SUFFIXES)
     means = (*scaler.u_mean, *scaler.y_mean)
     stds = (*scaler.u_std, *scaler.y_std)
+    units = model.domain_.units
     both = tuple(
-        Column(name, word, float(mean), float(std))
+        Column(name, word, float(mean), float(std), unit=units.get(name, ""))
         for name, word, mean, std in zip(names, words, means, stds, strict=True)
     )
     count = len(model.input_names_)

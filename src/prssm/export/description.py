@@ -112,12 +112,16 @@ class Member(_Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """An input or an output: its name, an identifier for it, and physical = mean + std scaled."""
+    """An input or an output: its name, an identifier for it, and physical = mean + std scaled.
+
+    The unit is that of the training data, as it was written there; empty where none was.
+    """
 
     name: str
     identifier: str
     mean: float
     std: float
+    unit: str = ""
 
 
 @dataclass(frozen=True, eq=False)

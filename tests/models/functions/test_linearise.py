@@ -11,6 +11,7 @@ from prssm.data.domain import Domain
 from prssm.export.describing import describe
 from prssm.export.reference import covariances
 from prssm.foundation.errors import DataError, OptionError, PrssmWarning
+from prssm.models.functions import plausible
 from prssm.models.functions.bands import Band
 
 SAMPLES = 8
@@ -202,3 +203,17 @@ def test_a_model_that_drifts_has_no_equilibrium():
     with pytest.raises(DataError, match=r"comes to rest, got .* give a state, or another input"):
         drifting.linearise(input=4.0)
     assert drifting.linearise(state=[0.0, 0.0], input=4.0).poles == pytest.approx(1.0)
+
+
+def test_any_number_of_points_is_compiled_once(model):
+    systems = plausible.Plausible.of(model.as_jax(), SAMPLES)
+    members, count, states = systems.shape
+    random = np.random.default_rng(0)
+    x = random.normal(size=(members, 9, count, states))
+    u = random.normal(size=(members, 9, count, 1))
+    one_by_one = [systems.at(x[:, i : i + 1], u[:, i : i + 1]) for i in range(9)]
+    before = plausible._slopes._cache_size()
+    found = systems.at(x, u)
+    assert plausible._slopes._cache_size() == before
+    for part, single in zip(found, zip(*one_by_one, strict=True), strict=True):
+        np.testing.assert_allclose(part, np.concatenate(single, axis=1), rtol=1e-12, atol=1e-14)

@@ -18,7 +18,12 @@ from prssm.models.prssm.filtering import choice
 from prssm.models.prssm.filtering.autoregressive import autoregressive_member
 from prssm.models.prssm.filtering.choice import Speaker, _kept, filter_members, typical_error
 from prssm.models.prssm.filtering.members import Beside, FilterMembers
-from prssm.models.prssm.filtering.noises import Heard, predicting_noises, untold_noises
+from prssm.models.prssm.filtering.noises import (
+    Heard,
+    predicting_noises,
+    quick_noises,
+    untold_noises,
+)
 from prssm.models.prssm.filtering.space import space_of
 from prssm.training.pace import Pace
 
@@ -118,6 +123,39 @@ def test_noises_that_predict_have_the_size_of_the_errors():
     assert np.mean(relative) == pytest.approx(1.0, rel=0.05)
 
 
+def test_noises_found_at_once_correct_what_those_of_free_runs_do_not():
+    """A free run's error is all noise of the sensors for a model that was trained on such runs."""
+    record = disturbed(300)
+    models, _ = autoregressive_member(CONFIG, [record], WINDOW)
+    quiet = np.full_like(models.transition.log_process_std, np.log(1e-3))
+    trained = replace(
+        models,
+        transition=replace(models.transition, log_process_std=quiet),
+        log_output_std=np.full_like(models.log_output_std, np.log(0.9)),
+    )
+    final = Heard(trained, [record])
+    found = quick_noises([], final, WINDOW)
+    new = disturbed(300, seed=7)
+
+    def error(noises: NoiseFactors) -> float:
+        run = filter_rows(space_of(trained, WINDOW, noises), new.u, new.y)
+        return float(np.sqrt(np.mean(run.seen.innovation[0, WINDOW:] ** 2)))
+
+    free = error(NoiseFactors(sensor=1e6))  # measurements that say nothing
+    assert error(untold_noises(trained)) > 0.95 * free
+    assert error(found) < 0.6 * free
+
+
+def test_noises_of_training_stay_where_no_usual_ones_predict_better():
+    record = disturbed(300)
+    models, shape = autoregressive_member(CONFIG, [record], WINDOW)
+    heard = Heard(models, [record], shape)
+    exact = NoiseFactors(process=1.0, sensor=1e-4, memory=0.0)
+    assert predicting_noises([], heard, WINDOW, rounds=0, rival=exact) is exact
+    wrong = NoiseFactors(sensor=1e3)
+    assert predicting_noises([], heard, WINDOW, rounds=0, rival=wrong) is not wrong
+
+
 def test_members_beside_are_kept_in_the_model_file_and_checked(tmp_path):
     model = random_prssm(states=3)
     others = random_prssm(states=3, members=1, seed=1).mixture_.models
@@ -169,6 +207,7 @@ def heard(monkeypatch):
     monkeypatch.setattr(choice, "_refined", refined)
     monkeypatch.setattr(choice, "typical_error", lambda speakers, window: 1.0)
     monkeypatch.setattr(choice, "_likely_noises", lambda last, window: NoiseFactors(process=7.0))
+    monkeypatch.setattr(choice, "_quick_noises", lambda last, window: NoiseFactors(process=5.0))
     return clock, found
 
 
@@ -193,9 +232,8 @@ def test_members_of_free_runs_are_heard_first_where_time_is_short(heard, seconds
     members = filter_members(last, WINDOW, Pace(left))
     assert found == [name for part in expected.split(",") for name in _names(part)]
     whole = {"a", "b"} <= set(found)
-    assert members.noises == (
-        (NoiseFactors(process=1.0, memory=0.0),) * 2 if whole else (untold_noises(models),) * 2
-    )
+    noises = NoiseFactors(process=1.0, memory=0.0) if whole else NoiseFactors(process=5.0)
+    assert members.noises == (noises,) * 2
 
 
 def _names(part):

@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from prssm.cli.columns import ReadingWords
-from prssm.cli.outputs import TABLE, checked_name, numbered
+from prssm.cli.outputs import FILTERED, SMOOTHED, TABLE, checked_name, numbered
 from prssm.evaluation.tasks.settings import FilterSettings
 
 
@@ -16,9 +16,13 @@ def filter_(
         str, Parameter(help="A file with inputs and outputs, or the name of a data set.")
     ],
     *,
-    out: Annotated[Path, Parameter(help="Where the table goes: .csv or .parquet.")] = Path(
-        "filtered.csv"
-    ),
+    out: Annotated[
+        Path | None,
+        Parameter(
+            help="Where the table goes: .csv or .parquet.",
+            show_default=f"{FILTERED}; with --smooth {SMOOTHED}",
+        ),
+    ] = None,
     smooth: Annotated[
         bool,
         Parameter(negative="", help="Use the whole recording for every row, not only its past."),
@@ -34,7 +38,7 @@ def filter_(
     sensors' noise; innovations with their deviations; mean and std of each state. Outputs may have
     gaps. Of a data set, the test part is filtered.
     """
-    checked_name(out, TABLE, "--out")
+    table = checked_name(out or (SMOOTHED if smooth else FILTERED), TABLE, "--out")
     settings = FilterSettings(
         model=model,
         data=data,
@@ -46,6 +50,6 @@ def filter_(
     from prssm.evaluation.tasks import state_estimation
 
     found = state_estimation.filtered(settings)
-    for estimate, path in zip(found, numbered(out, len(found)), strict=True):
+    for estimate, path in zip(found, numbered(table, len(found)), strict=True):
         write_columns(path, estimate.to_columns())
         print(f"estimate: {path}")

@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from prssm.cli.columns import ReadingWords
-from prssm.cli.outputs import TABLE, checked_name, numbered
+from prssm.cli.outputs import PREDICTED, TABLE, checked_name, numbered
 from prssm.cli.whole import Whole
 from prssm.evaluation.tasks.settings import PredictSettings
 
@@ -20,9 +20,7 @@ def predict(
     horizon: Annotated[
         Whole, Parameter(help="How many rows ahead; 1 is the next row.")
     ] = PredictSettings.horizon,
-    out: Annotated[Path, Parameter(help="Where the predictions go: .csv or .parquet.")] = Path(
-        "prediction.csv"
-    ),
+    out: Annotated[Path, Parameter(help="Where the predictions go: .csv or .parquet.")] = PREDICTED,
     method: Annotated[
         str, Parameter(help="Which filter: 'extended' or 'unscented'.")
     ] = PredictSettings.method,

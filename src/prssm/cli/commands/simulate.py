@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from prssm.cli.columns import ReadingWords
-from prssm.cli.outputs import TABLE, checked_name, numbered
+from prssm.cli.outputs import SIMULATED, TABLE, checked_name, numbered
 from prssm.cli.whole import FirstRows, MaybeWhole, Whole
 from prssm.evaluation.tasks.settings import SavedModelSettings
 
@@ -28,9 +28,7 @@ def simulate(
         ),
     ],
     *,
-    out: Annotated[Path, Parameter(help="Where the predictions go: .csv or .parquet.")] = Path(
-        "prediction.csv"
-    ),
+    out: Annotated[Path, Parameter(help="Where the predictions go: .csv or .parquet.")] = SIMULATED,
     columns: Annotated[ReadingWords, Parameter(name="*")] = ReadingWords(),  # noqa: B008 - frozen
     samples: Annotated[
         MaybeWhole,

@@ -14,7 +14,7 @@ from prssm.export.c99.compiler import build, compiler
 from prssm.export.c99.source import sources
 from prssm.export.description import Description
 from prssm.export.fmu import absent
-from prssm.export.fmu.variables import printable, variables
+from prssm.export.fmu.variables import SECONDS, printable, units, variables
 from prssm.export.names import identifier
 from prssm.export.targets import ExportSettings
 from prssm.export.text import in_comment, render
@@ -74,6 +74,8 @@ def fmu_texts(
         "title": f"A learnt simulator of {outputs}",
         "source_files": files,
         "variables": found,
+        "units": units(found),
+        "seconds": SECONDS,
         "input_indices": " ".join(str(one.index) for one in inputs),
         "input_references": " ".join(str(one.reference) for one in inputs),
         "step": repr(description.step_size),

@@ -1,6 +1,7 @@
 """The variables of an FMU, in the order of their value references."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ from prssm.export.description import Column, Description
 
 # What XML 1.0 cannot hold, and white space that an attribute would lose.
 _UNPRINTABLE = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+SECONDS = "s"
 WAYS_TO_START = "0: at rest under the inputs; 1: nothing is known"
 FROM_SAMPLES = "; 2: from the first samples, at the first of them"
 
@@ -25,6 +27,7 @@ class Variable:
     initial: str | None = None
     kind: str = "real"
     largest: int = 0  # of an integer
+    unit: str = ""
 
     @property
     def index(self) -> int:
@@ -38,14 +41,17 @@ def variables(description: Description, band: bool) -> list[Variable]:
     def add(name: str, says: str, causality: str, variability: str, **more: Any) -> None:
         found.append(Variable(name, says, causality, variability, len(found), **more))
 
-    add("time", "Time in seconds", "independent", "continuous")
+    add("time", "Time in seconds", "independent", "continuous", unit=SECONDS)
     for column in description.inputs:
-        add(column.identifier, _says(column), "input", "continuous", start=repr(column.mean))
+        more = {"start": repr(column.mean), "unit": _unit(column)}
+        add(column.identifier, _says(column), "input", "continuous", **more)
     for column in description.outputs:
-        add(column.identifier, _says(column), "output", "continuous", initial="calculated")
+        more = {"initial": "calculated", "unit": _unit(column)}
+        add(column.identifier, _says(column), "output", "continuous", **more)
     for column in description.outputs if band else ():
         says = f"Standard deviation of {printable(column.name)}"
-        add(f"{column.identifier}_std", says, "output", "continuous", initial="calculated")
+        more = {"initial": "calculated", "unit": _unit(column)}
+        add(f"{column.identifier}_std", says, "output", "continuous", **more)
     window = description.window
     add(
         "start",
@@ -67,13 +73,24 @@ def variables(description: Description, band: bool) -> list[Variable]:
                     "fixed",
                     start=repr(column.mean),
                     initial="exact",
+                    unit=_unit(column),
                 )
     return found
+
+
+def units(found: Sequence[Variable]) -> list[str]:
+    """The units of the variables, each once."""
+    return [unit for unit in dict.fromkeys(one.unit for one in found) if unit]
 
 
 def printable(name: str) -> str:
     """A name that XML can hold in an attribute, quotes and brackets still to be escaped."""
     return _UNPRINTABLE.sub(" ", name)
+
+
+def _unit(column: Column) -> str:
+    """As the training data had it; what it is in terms of others nobody has said."""
+    return printable(column.unit).strip()
 
 
 def _says(column: Column) -> str:

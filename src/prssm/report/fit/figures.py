@@ -43,7 +43,8 @@ def finish(figure: Figure, axes: Sequence[Axes], legend: bool = True) -> Figure:
             label.set(size=10, color=TEXT, parse_math=False)
     for ax in axes[:-1]:
         ax.set_xlabel("")
-    figure.align_ylabels(list(axes))
+    if len(axes) > 1:  # every label looks at the ticks of all the others, again and again
+        figure.align_ylabels(list(axes))
     if legend:
         legend_above(figure, *axes[0].get_legend_handles_labels())
     return figure

@@ -14,7 +14,7 @@ from prssm.prediction.gaussian import half_width
 from prssm.prediction.residuals import Residuals
 from prssm.report.fit.context_figures import errors_up_to
 from prssm.report.fit.findings import Findings
-from prssm.report.fit.notes import DOUBTFUL, GAP, WIDE
+from prssm.report.fit.notes import DOUBTFUL, GAP, too_wide
 
 _AS_GOOD = 1.02  # times the error of the model: a simpler one that is so near is preferred
 _OFFSET = 0.7  # share of the error that is constant, from which we speak of an offset
@@ -87,8 +87,7 @@ def _band_too_narrow(found: Findings) -> str:
 
 
 def _band_too_wide(found: Findings) -> str:
-    scores = found.runs[0].scores
-    if not (scores.get("coverage_95", 0.0) > WIDE and scores.get("coverage_50", 0.0) > 0.7):
+    if not too_wide(found.runs[0]):
         return ""
     return (
         f"The band is too wide on this record: {_widening(found):.2f} times its width would have "

@@ -8,6 +8,7 @@ import numpy as np
 
 from prssm.evaluation.comparison import Comparison, Run
 from prssm.prediction.cautions import leaves
+from prssm.report.fit.calibration import chance_of_holding, independent_errors
 from prssm.report.tables import ScoreRow
 from prssm.training.log import TrainingLog
 
@@ -15,12 +16,14 @@ from prssm.training.log import TrainingLog
 NARROW = 0.80
 DOUBTFUL = 0.90
 WIDE = 0.995
+_WIDE_MIDDLE = 0.70  # coverage of the 50 % band above which all of a band is wide, not its ends
+_CHANCE = 0.05  # that a right band holds as much, below which it is called too wide
 GAP = 2.5  # times the error on training data, from which we speak up
 
 
 @dataclass(frozen=True)
 class Note:
-    """`kind` is 'warning' or 'good'."""
+    """`kind` is 'warning', 'good', or 'open' where the data cannot tell."""
 
     kind: str
     text: str
@@ -95,7 +98,7 @@ def _about_band(run: Run) -> list[Note]:
         return [Note("warning", f"The {where} only {coverage:.0%}: do not trust the band.")]
     if coverage < DOUBTFUL:
         return [Note("warning", f"The {where} {coverage:.0%}: the band is somewhat too narrow.")]
-    if coverage > WIDE and run.scores.get("coverage_50", 0.0) > 0.7:
+    if too_wide(run):
         return [
             Note(
                 "warning",
@@ -103,7 +106,46 @@ def _about_band(run: Run) -> list[Note]:
                 "says.",
             )
         ]
+    if coverage > WIDE:
+        return [_about_all_held(run)]
     return [Note("good", f"The {where} {coverage:.0%}: the band can be taken at its word.")]
+
+
+def too_wide(run: Run) -> bool:
+    """Whether a band held more of a run than one that is right does but by a rare chance.
+
+    The share of the 50 % band tells it from fewer rows than that of the 95 % band.
+    """
+    outer = run.scores.get("coverage_95", 0.0)
+    middle = run.scores.get("coverage_50", 0.0)
+    if not (outer > WIDE and middle > _WIDE_MIDDLE):
+        return False
+    count = independent_errors(run.predictions)
+    chances = [chance_of_holding(*one, count) for one in ((outer, 0.95), (middle, 0.50))]
+    return min(chances) < _CHANCE
+
+
+def _about_all_held(run: Run) -> Note:
+    """A band that held everything: proven right by no number of rows, and wrong by many alone."""
+    rows = sum(
+        int(np.isfinite(p.measured).sum()) for p in run.predictions if p.measured is not None
+    )
+    coverage = run.scores["coverage_95"]
+    count = independent_errors(run.predictions)
+    held = f"The 95 % band held {'all' if coverage == 1.0 else f'{coverage:.1%}'} of {rows} "
+    held += f"measurements of {run.label}: "
+    chance = chance_of_holding(coverage, 0.95, count)
+    if chance < _CHANCE:
+        return Note("good", f"{held}it is safe, and wider at its ends than it had to be.")
+    return Note(
+        "open",
+        f"{held}it is wide, or the rows are few. Their errors tell as much as {_some(count)}, and "
+        f"of so many a right band holds as much in {100 * chance:.0f} of 100 cases.",
+    )
+
+
+def _some(count: float) -> str:
+    return "a single one" if count < 1.5 else f"some {count:.0f} independent ones"
 
 
 def _about_baselines(run: Run, baselines: Sequence[ScoreRow], is_linear: bool) -> list[Note]:

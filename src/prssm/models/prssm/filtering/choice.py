@@ -4,7 +4,9 @@ A level that runs freely best need not predict best. Every trained level and a l
 have their say: models of the folds predict what they have not seen, one and ten rows ahead, and
 those that err least are kept for the filters. Free runs keep their own members.
 
-A budget of time may end before all have had their say. Members of free runs come first.
+A budget of time may end before all have had their say. Members of free runs come first. Where it
+ends before these were heard, they are filtered with the best of some usual noises: those that
+training on free runs left would hardly correct anything.
 """
 
 from collections.abc import Sequence
@@ -28,8 +30,8 @@ from prssm.models.prssm.filtering.noises import (
     Heard,
     estimated_noises,
     predicting_noises,
+    quick_noises,
     trained_noises,
-    untold_noises,
 )
 from prssm.models.prssm.filtering.space import is_plain, space_of
 from prssm.models.prssm.fitting.contest import Contender
@@ -66,7 +68,7 @@ def filter_members(last: Contender, window: int, pace: Pace) -> FilterMembers:
     heard = sum(bool(one.own) for one in speakers)
     if heard < len(last.choice.candidates) or not np.isfinite(speakers[0].error):
         likely = [_likely_noises(last, window) for _ in pace.each([last])]
-        return FilterMembers.equal(models, *likely or [untold_noises(models)])
+        return FilterMembers.equal(models, *likely or [_quick_noises(last, window)])
     # the best alone: refining takes longer than all else here
     best_ranks = list(range(min(_BEST, len(speakers))))
     refined = {rank: _refined(speakers[rank], window) for rank in pace.each(best_ranks, _REFINING)}
@@ -125,9 +127,20 @@ def _noises_of(speakers: Sequence[Speaker], parts: Sequence[Heard]) -> list[Nois
 
 def _likely_noises(last: Contender, window: int) -> NoiseFactors:
     """Of all members of free runs alike."""
-    folds = [heard for one in last.choice.candidates for heard in _heard_by_folds(last, one)]
-    final = Heard(last.choice.mixture.models, last.fitting.records)
+    folds, final = _all_heard(last)
     return estimated_noises(folds, final, window) or trained_noises(final.models)
+
+
+def _quick_noises(last: Contender, window: int) -> NoiseFactors:
+    """The same, found at once."""
+    folds, final = _all_heard(last)
+    return quick_noises(folds, final, window)
+
+
+def _all_heard(last: Contender) -> tuple[list[Heard], Heard]:
+    """The members of free runs: those of all folds, and the final ones."""
+    folds = [heard for one in last.choice.candidates for heard in _heard_by_folds(last, one)]
+    return folds, Heard(last.choice.mixture.models, last.fitting.records)
 
 
 def _level(last: Contender, one: Candidate, window: int) -> list[Speaker]:
