@@ -51,6 +51,8 @@ def test_a_session_leaves_a_share_of_its_budget(clock: Clock) -> None:
     session = Session(Silent(), deadline=100.0)
     assert session.leaving(0.2).seconds_left() == pytest.approx(80.0)
     assert session.leaving(0.2, most=8.0).seconds_left() == pytest.approx(92.0)
+    assert session.leaving(0.2, least=20.5) is session  # too little for what would follow
+    assert session.leaving(0.2, least=19.5).seconds_left() == pytest.approx(80.0)
     clock.now = 50.0
     assert session.leaving(0.2).seconds_left() == pytest.approx(40.0)
     for endless in (Session(Silent()), Session(Silent(), deadline=math.inf)):
