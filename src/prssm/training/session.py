@@ -15,6 +15,7 @@ from prssm.training.distributed.devices import Devices, mesh_of
 from prssm.training.progress_lines import ProgressLines, TimeLeft
 
 FOR_ORDERS = 1.0 / 3.0  # share of a budget after which no further order of linear models is tried
+FOR_MODELS = 0.4  # and after which these are made in a hurry
 
 
 class Progress(Protocol):

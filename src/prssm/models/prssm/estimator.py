@@ -138,7 +138,8 @@ class PRSSM(Estimator):
     def _fit(self, records: list[Record], session: Session) -> None:
         session.progress.start(1, 0, "linear models")
         try:
-            starts = starts_for(self.config, records, BudgetedChoice(session, self.config))
+            choice = BudgetedChoice(session, self.config)
+            starts = starts_for(self.config, records, choice, choice.hurry())
             config = self.config_ = starts.config
             self._check_structure(records)
             cut = cut_for(config, records)

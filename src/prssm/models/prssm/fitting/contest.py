@@ -184,7 +184,7 @@ class Contest:
         config = self.config.replace(restarts=_RESTARTS)
         choice = BudgetedChoice(phase[0], config)
         self._beside.append(choice.path)
-        starts = starts_for(config, records, choice)
+        starts = starts_for(config, records, choice, choice.hurry())
         cut = cut_for(starts.config, records)
         folds = folds_of(cut, records, len(now.folds), window=window_of(starts.config))
         levels = _with_linear(now)

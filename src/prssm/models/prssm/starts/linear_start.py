@@ -158,6 +158,7 @@ class LinearStart:
         *,
         near: Self | None = None,
         thorough: bool = True,
+        enough: Callable[[], bool] = lambda: False,
     ) -> Self:
         """The best linear model of some records.
 
@@ -165,13 +166,14 @@ class LinearStart:
 
         The model `near`, of more records and the same order, is where to start: then few other
         starts are tried. With several outputs there is no other one then, and few for a model that
-        is not to be `thorough`: searches take long.
+        is not to be `thorough`: searches take long. Once `enough` says so (a budget of time ends),
+        there is no other one either, and nothing is improved or checked any more.
         """
         pieces = spread_out(records)
-        search = Identification(pieces)
+        search = Identification(pieces, enough)
         several = records[0].output_dim > 1
         few = near is not None or (several and not thorough)
-        if near and several:
+        if near and (several or enough()):
             system = search.improved([near.system], max_radius=limits.max_radius)
         else:
             system = search.best(
@@ -182,10 +184,11 @@ class LinearStart:
                 near=[near.system] if near else limits.near,
             )
         longer = _longer(records, pieces)
-        if longer:
-            search = Identification(longer)
+        if longer and not enough():
+            search = Identification(longer, enough)
             system = search.improved([system], max_radius=limits.max_radius)
-        system = checked(search, system, warmup=window, max_radius=limits.max_radius)
+        if not enough():
+            system = checked(search, system, warmup=window, max_radius=limits.max_radius)
         return cls.of(system, pieces, window)
 
     @classmethod
