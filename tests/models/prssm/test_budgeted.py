@@ -277,3 +277,9 @@ def test_an_interrupted_fit_with_a_budget_goes_on(monkeypatch, tmp_path):
     assert len(chosen[0].limits) == 1
     assert len(chosen) == 1  # nothing was looked for again
     assert np.isfinite(model.simulate(record).mean).all()
+
+
+@pytest.mark.parametrize(("complexity", "order"), [("held", 2), ("free", None)])
+def test_a_fit_knows_the_order_of_its_linear_model_if_it_has_one(complexity, order):
+    options = OPTIONS | {"complexity": complexity, "linear_order": 2, "latent_dim": 3}
+    assert prssm.PRSSM(**options).fit(recording()).linear_order == order

@@ -94,6 +94,7 @@ class PRSSM(Estimator):
     filter_: FilterMembers  # members and noises of the filters; free runs keep the trained ones
     _first: Contender | None  # the winner of the race, while the contest goes on
     _last: Contender  # what was kept last, until its noises are known
+    linear_order_: int | None = None  # of the best linear model; not in a model file
     always_shown_: int = 0  # records that are too short to be held out where others are
     restarts_: Trained  # all trained restarts with their held-out runs; not in a model file
 
@@ -147,6 +148,7 @@ class PRSSM(Estimator):
             self.always_shown_ = always_shown(folds, records)
             levels = levels_of(config.complexity)
             fitting = prepared(starts, cut, levels=levels, folds=folds, records=records)
+            self.linear_order_ = starts.linear_order
             session.progress.update(1, {})
         finally:
             session.progress.stop()
@@ -342,6 +344,10 @@ class PRSSM(Estimator):
     @property
     def is_linear(self) -> bool:
         return self.level_ == Linear.name
+
+    @property
+    def linear_order(self) -> int | None:
+        return self.linear_order_
 
     def findings(self) -> list[tuple[str, str]]:
         if not self.held_out_:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from prssm.data.pieces import spread_out
 from prssm.data.record import Record
 from prssm.dynamics.engines.choice import worker_threads
 from prssm.dynamics.networks.equations import free_run
@@ -32,7 +33,6 @@ from prssm.linear.output_error import identify
 from prssm.linear.system import LinearSystem
 from prssm.models.prssm.fitting.held_out import Fold
 from prssm.models.prssm.fitting.network_jobs import Job, Path, Result, packed, taken_up, unpacked
-from prssm.models.prssm.starts.linear_start import spread_out
 from prssm.models.prssm.starts.network_start import (
     Size,
     TrainedNetwork,

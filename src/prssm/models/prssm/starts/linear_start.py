@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 from scipy.linalg import block_diag
 
+from prssm.data.pieces import longer_pieces, spread_out
 from prssm.data.record import Record
 from prssm.linear.averaging import orders_together
 from prssm.linear.first_state import InitialState
@@ -23,39 +23,6 @@ _LEAST_STD = 0.02  # of the output error, in scaled units: no start is so sure t
 _WALK_STD = 0.1  # of the recognised first state of a random walk
 _LEAST_FIRST_STD = 1e-2  # of that of a linear model
 _MOST = 4  # linear models
-# of long data, what a linear model is made from
-_MOST_ROWS = 6000
-_PIECE = 2000
-# what it is improved on at last
-_LAST_ROWS = 40_000
-_LAST_PIECE = 10_000
-
-
-def spread_out(
-    records: Sequence[Record], most: int = _MOST_ROWS, piece: int = _PIECE
-) -> list[Record]:
-    """The same records where they have at most so many rows in all, else pieces of them.
-
-    The pieces are evenly spread over the data.
-
-    A few thousand rows tell the few parameters of a linear model; more would take longer than all
-    of the training.
-    """
-    total = sum(len(record) for record in records)
-    if total <= most:
-        return list(records)
-    pieces: list[Record] = []
-    for record in records:
-        edges = np.linspace(0, len(record), -(-len(record) // piece) + 1).astype(int)
-        pieces += [record[begin:end] for begin, end in pairwise(edges)]
-    chosen = np.linspace(0, len(pieces) - 1, max(1, len(pieces) * most // total)).astype(int)
-    return [pieces[index] for index in chosen]
-
-
-def _longer(records: Sequence[Record], pieces: Sequence[Record]) -> list[Record]:
-    """More of the records than the pieces are; none where these are all."""
-    more = spread_out(records, _LAST_ROWS, _LAST_PIECE)
-    return more if sum(map(len, more)) > sum(map(len, pieces)) else []
 
 
 class Limits(NamedTuple):
@@ -100,7 +67,7 @@ class LinearOrders(NamedTuple):
         """
         pieces = spread_out(records)
         orders = [order] if order else range(1, min(latent_dim, largest_order(pieces)) + 1)
-        longer = _longer(records, pieces)
+        longer = longer_pieces(records, pieces)
         judged = judge_orders(pieces, orders, window, starts=2, longer=longer, enough=enough)
         if enough():  # models of other orders would take as long again
             return cls((Limits.of(best(judged)),), 1)
@@ -183,7 +150,7 @@ class LinearStart:
                 max_radius=limits.max_radius,
                 near=[near.system] if near else limits.near,
             )
-        longer = _longer(records, pieces)
+        longer = longer_pieces(records, pieces)
         if longer and not enough():
             search = Identification(longer, enough)
             system = search.improved([system], max_radius=limits.max_radius)

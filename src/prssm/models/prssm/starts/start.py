@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
+from prssm.data.pieces import spread_out
 from prssm.data.record import Record
 from prssm.dynamics.transition import MEANS, LinearMean, Mean, NetworkMean, Transition
 from prssm.gp.kernels import KERNELS, Kernel
@@ -19,12 +20,7 @@ from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import build_emission
 from prssm.models.prssm.levels import Level
 from prssm.models.prssm.recognition import Recognition
-from prssm.models.prssm.starts.linear_start import (
-    Choose,
-    LinearOrders,
-    LinearStart,
-    spread_out,
-)
+from prssm.models.prssm.starts.linear_start import Choose, LinearOrders, LinearStart
 
 if TYPE_CHECKING:
     from prssm.models.prssm.fitting.held_out import Fold
@@ -70,6 +66,12 @@ class Starts:
         return self.choose(
             self.whole, config.latent_dim, config.recognition_window, order=config.linear_order
         )
+
+    @property
+    def linear_order(self) -> int | None:
+        """That of the best linear model, where somebody has asked for `orders`."""
+        orders = vars(self).get("orders")
+        return None if orders is None else orders.limits[0].order
 
     def with_states_of_the_data(self) -> "Starts":
         """The same with as many states as the best linear model has, if that is more."""
