@@ -23,11 +23,12 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from prssm import datasets
+from prssm.data.pieces import spread_out
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.splits import folds, split
 from prssm.models.linear_ssm import LinearSSM
-from prssm.models.prssm.starts.linear_start import Limits, LinearOrders, LinearStart, spread_out
+from prssm.models.prssm.starts.linear_start import Limits, LinearOrders, LinearStart
 from prssm.models.prssm.starts.start import MOST_STATES
 
 PUBLIC = ("actuator", "ballbeam", "drives", "furnace", "dryer", "cascaded_tanks", "ced")

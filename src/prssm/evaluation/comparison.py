@@ -6,6 +6,7 @@ from here, so that another one is one more name in `BASELINES`.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from prssm.data.record import Record
 from prssm.foundation.errors import DataError, PrssmError
@@ -17,6 +18,9 @@ from prssm.prediction.prediction import Prediction
 from prssm.prediction.residuals import Residuals
 
 BASELINES = ("constant", "linear")
+# In a hurry: seconds for the linear model, and training rows that a run is over.
+_SECONDS = 3.0
+_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -62,26 +66,59 @@ class Comparison:
         return card(f"Free runs on {self.runs[0].label}", table=table)
 
 
-def compare(model: Estimator, train: list[Record], test: list[Record]) -> Comparison:
-    """Runs the model over test and training data, and the plain models over the first of these."""
+def compare(
+    model: Estimator, train: list[Record], test: list[Record], *, hurry: bool = False
+) -> Comparison:
+    """Runs the model over test and training data, and the plain models over the first of these.
+
+    In a `hurry` (a fit had a budget of time) long training data are run over in part, and the
+    linear model has the order that the fit has found, if it has looked for one.
+    """
     runs = [run_over(model, "test data", test)] if test else []
+    shown = _first_rows(train) if hurry else train
+    label = "training data"
+    if shown is not train:
+        label += f", first {sum(map(len, shown))} rows"
     # of one log both parts have its name: a warning is about the rows that count
-    runs.append(run_over(model, "training data", train, warns=not test))
-    scored = test or train
+    runs.append(run_over(model, label, shown, warns=not test))
     words = model.preprocessing_.model_words
-    baselines = baseline_rows(model.name, train, scored, preprocess=words)
+    order = model.linear_order if hurry else None
+    baselines = baseline_rows(model.name, train, test or shown, preprocess=words, order=order)
     return Comparison(runs, baselines, [*baselines, ScoreRow(model.name, runs[0].scores)])
 
 
+def _first_rows(records: list[Record]) -> list[Record]:
+    """The same where they are not long, else the first ones, of which the last is cut."""
+    if sum(map(len, records)) <= _ROWS:
+        return records
+    found: list[Record] = []
+    left = _ROWS
+    for record in records:
+        if left > 1:
+            found.append(record[:left])
+            left -= len(found[-1])
+    return found
+
+
 def baseline_rows(
-    name: str, train: list[Record], scored: list[Record], *, preprocess: Sequence[str] = ()
+    name: str,
+    train: list[Record],
+    scored: list[Record],
+    *,
+    preprocess: Sequence[str] = (),
+    order: int | None = None,
 ) -> list[ScoreRow]:
     """The plain models' scores beside those of the method `name`, which is no row of its own.
 
     `preprocess` are the steps of that method's data, which those of the plain models pass, too.
+    The linear model has `order` states and some seconds, where that is given.
     """
     plain = [other for other in BASELINES if other != name]
-    return [_baseline(other, train, scored, preprocess=preprocess) for other in plain]
+    options: dict[str, dict[str, Any]] = {} if order is None else {"linear": {"order": order}}
+    return [
+        _baseline(other, train, scored, preprocess=preprocess, options=options.get(other, {}))
+        for other in plain
+    ]
 
 
 def residuals_of(model: Estimator, records: Sequence[Record]) -> Residuals | str:
@@ -117,11 +154,17 @@ def measured_beyond(model: Estimator, predictions: Sequence[Prediction]) -> list
 
 
 def _baseline(
-    name: str, train: list[Record], scored: list[Record], *, preprocess: Sequence[str]
+    name: str,
+    train: list[Record],
+    scored: list[Record],
+    *,
+    preprocess: Sequence[str],
+    options: Mapping[str, Any],
 ) -> ScoreRow:
     """A plain model that cannot be fitted is a row that says why: it must not spoil the others."""
     try:
-        model = method(name)().fit(train, preprocess=preprocess)
+        seconds = _SECONDS if options else None
+        model = method(name)(**options).fit(train, preprocess=preprocess, budget=seconds)
         predictions = model.free_runs(scored)  # only the user's own model warns
         scores = evaluate(predictions, model.scaler_.y_std)
         return ScoreRow(name, scores, predictions=predictions)

@@ -82,11 +82,17 @@ class _Folds:
     """
 
     def __init__(
-        self, records: Sequence[Record], count: int, warmup: int, least_rows: int = LEAST_ROWS
+        self,
+        records: Sequence[Record],
+        count: int,
+        warmup: int,
+        *,
+        enough: Callable[[], bool],
+        least_rows: int = LEAST_ROWS,
     ) -> None:
         self.warmup = warmup
         plan = folds(records, count, least_rows)
-        self.parts = [_Part.of(*split(records, stretches)) for stretches in plan]
+        self.parts = [_Part.of(*split(records, stretches), enough) for stretches in plan]
         self.usable = bool(self.parts) and all(part.measured for part in self.parts)
 
     def predict(self, systems: list[LinearSystem], max_radius: float) -> HeldOutErrors | None:
@@ -118,11 +124,11 @@ class Halves:
         starts: int,
         enough: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Once `enough` says so, no further limit of the poles is tried."""
+        """Once `enough` says so, searches end and no further limit of the poles is tried."""
         self.starts = starts
         self._enough = enough
         self._outputs = records[0].output_dim
-        self._folds = _Folds(records, 2, warmup)
+        self._folds = _Folds(records, 2, warmup, enough=enough)
         self._near: list[list[LinearSystem]] = [[] for _ in self._folds.parts]
 
     def hold_out(self, order: int) -> HeldOutErrors | None:
@@ -190,15 +196,19 @@ class SecondLook:
         self._folds = folds
 
     @classmethod
-    def quarters(cls, records: Sequence[Record], warmup: int) -> Self:
+    def quarters(
+        cls, records: Sequence[Record], warmup: int, enough: Callable[[], bool] = lambda: False
+    ) -> Self:
         """Each quarter is predicted by a model of the other three."""
         least_rows = max(LEAST_ROWS, _WARMUPS * warmup)
-        return cls(_Folds(records, 4, warmup, least_rows=least_rows))
+        return cls(_Folds(records, 4, warmup, enough=enough, least_rows=least_rows))
 
     @classmethod
-    def longer(cls, records: Sequence[Record], warmup: int) -> Self:
+    def longer(
+        cls, records: Sequence[Record], warmup: int, enough: Callable[[], bool] = lambda: False
+    ) -> Self:
         """Halves again, of longer records than the first look was at."""
-        return cls(_Folds(records, 2, warmup))
+        return cls(_Folds(records, 2, warmup, enough=enough))
 
     def hold_out(self, halves: HeldOutErrors) -> HeldOutErrors | None:
         """Errors at the order and limit of what halves have found; None as there."""
@@ -220,12 +230,17 @@ class _Part(NamedTuple):
     measured: bool  # whether all outputs are in what is fitted
 
     @classmethod
-    def of(cls, fit: Sequence[Record], held_out: Sequence[Record]) -> Self:
+    def of(
+        cls, fit: Sequence[Record], held_out: Sequence[Record], enough: Callable[[], bool]
+    ) -> Self:
         complete = not np.isnan(np.concatenate([record.y for record in fit])).all(axis=0).any()
         centre = _centring(fit)
         shown = [centre.scale(record) for record in fit]
         return cls(
-            Identification(shown), shown, [centre.scale(record) for record in held_out], complete
+            Identification(shown, enough),
+            shown,
+            [centre.scale(record) for record in held_out],
+            complete,
         )
 
 

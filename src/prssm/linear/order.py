@@ -61,8 +61,9 @@ def judge_orders(
     Where `records` are pieces of long data, `longer` are more of these: they decide between the
     orders that the pieces can hardly tell apart.
 
-    Once `enough` says so (a budget of time ends) nothing more is begun: what was judged by then is
-    all there is, at least one order. Where errors still fell, glances at larger orders are added.
+    Once `enough` says so (a budget of time ends) searches end and nothing more is begun: what was
+    judged by then is all there is, at least one order. Where errors still fell, glances at larger
+    orders are added.
     """
 
     halves = Halves(records, warmup, starts, enough)
@@ -87,9 +88,10 @@ def judge_orders(
     glances = {order: halves.glance(order) for order in rest if not enough()}
     judged = further(judge, judged, glances, enough)
     if longer:
-        second = SecondLook.longer(longer, warmup)
+        second = SecondLook.longer(longer, warmup, enough)
         return look_again(judged, second.hold_out, alone=True, enough=enough)
-    return look_again(judged, SecondLook.quarters(records, warmup).hold_out, enough=enough)
+    quarters = SecondLook.quarters(records, warmup, enough)
+    return look_again(judged, quarters.hold_out, enough=enough)
 
 
 def until_no_better(

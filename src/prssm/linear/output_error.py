@@ -13,7 +13,7 @@ OFFSET_STD^2) against errors of unknown size, that is, the sum of squares is mul
 |offset|^2 / (OFFSET_STD^2 count).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -43,10 +43,15 @@ class Identification:
     A search is a race: `starts` of the best subspace estimates are improved a few steps at a time;
     those that will not catch up with the best, and those that have become the same, fall out. Then
     `random_starts` perturbations of the best do the same.
+
+    Once `enough` says so (a budget of time ends), a search ends with the steps that it is taking.
     """
 
-    def __init__(self, records: Sequence[Record]) -> None:
+    def __init__(
+        self, records: Sequence[Record], enough: Callable[[], bool] = lambda: False
+    ) -> None:
         self.records = records
+        self._enough = enough
         self._data = Data(records)
         self._subspaces = Subspaces(records)
 
@@ -68,7 +73,7 @@ class Identification:
         start from.
         """
         best = self._race(self._starts(order, near), starts, max_radius)
-        if random_starts and np.isfinite(best.objective):
+        if random_starts and np.isfinite(best.objective) and not self._enough():
             middle = best.system().normalised(self.records)
             random = np.random.default_rng(seed)
             others = [_perturbed(middle, random) for _ in range(random_starts)]
@@ -123,7 +128,7 @@ class Identification:
             for search in searches:
                 search.advance(_ROUND, enough)
             searches = still_in_the_race(searches)
-            if all(search.done for search in searches):
+            if all(search.done for search in searches) or self._enough():
                 break
         return searches[0].best
 

@@ -194,6 +194,11 @@ class Estimator(
         """Whether what was fitted is a linear system, so that a linear model is nothing simpler."""
         return False
 
+    @property
+    def linear_order(self) -> int | None:
+        """How many states the best linear model of the data has, if the fit has looked for it."""
+        return None
+
     def findings(self) -> list[tuple[str, str]]:
         """What was done to the data and what the fit decided by itself, as (what, how) in words.
 

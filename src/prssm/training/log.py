@@ -10,6 +10,7 @@ from prssm.foundation.errors import TrainingError
 
 CONVERGED = "finished"
 DIVERGED = "diverged"
+LEFT_OUT = "left out: too little time"
 _MANY = 0.1  # share of restarts that diverge, above which we speak up
 
 
@@ -36,11 +37,14 @@ class TrainingLog:
         return cls(np.zeros(0, dtype=np.int64), np.zeros((0, 0)), np.zeros(0), (), 0, 0.0)
 
     @classmethod
-    def of_restarts(cls, state: Mapping[str, Any], final: np.ndarray) -> Self:
+    def of_restarts(
+        cls, state: Mapping[str, Any], final: np.ndarray, entered: np.ndarray | None = None
+    ) -> Self:
         """The log of restarts that a loop has trained side by side; the best is kept.
 
         `state` is the loop's: when each restart was lost, its curve, how long it all took. A lost
         restart, or one whose `final` is not finite, cannot win; if none can, training has failed.
+        Those not `entered` were left out for want of time; none: all took part.
         """
         alive_until = np.asarray(state["alive_until"])
         lost = (alive_until >= 0) | ~np.isfinite(final)
@@ -51,9 +55,11 @@ class TrainingLog:
                 "dimensions"
             )
         final = np.where(lost, np.nan, final)
+        if entered is None:
+            entered = np.ones(len(final), dtype=bool)
         outcomes = tuple(
-            f"{DIVERGED} at iteration {at}" if gone else CONVERGED
-            for at, gone in zip(alive_until, lost, strict=True)
+            LEFT_OUT if not there else f"{DIVERGED} at iteration {at}" if gone else CONVERGED
+            for at, gone, there in zip(alive_until, lost, entered, strict=True)
         )
         return cls(
             state["curve_iteration"],
@@ -67,6 +73,11 @@ class TrainingLog:
     @property
     def diverged(self) -> int:
         return sum(outcome.startswith(DIVERGED) for outcome in self.outcomes)
+
+    @property
+    def left_out(self) -> int:
+        """How many restarts a budget of time had no room for."""
+        return self.outcomes.count(LEFT_OUT)
 
     @property
     def worth_a_word(self) -> bool:
@@ -89,11 +100,13 @@ class TrainingLog:
             return "nothing was trained: a linear model of the data serves best"
         iterations = int(self.iteration[-1]) if len(self.iteration) else 0
         text = (
-            f"{iterations} iterations of {len(self.outcomes)} restart(s) in {self.seconds:.1f} s, "
+            f"{iterations} iterations of {len(self.outcomes) - self.left_out} restart(s) "
+            f"in {self.seconds:.1f} s, "
         )
         text += "" if self.waited is None else f"{self.waited:.1f} s of them waiting for data, "
         text += f"best restart {self.kept} with {self.objective_name} {self.final[self.kept]:.2f}"
-        return text + (f"; {self.diverged} diverged and were dropped" if self.diverged else "")
+        text += f"; {self.diverged} diverged and were dropped" if self.diverged else ""
+        return text + (f"; for {self.left_out} more there was no time" if self.left_out else "")
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """JSON values and arrays for a model file."""

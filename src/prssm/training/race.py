@@ -20,9 +20,12 @@ from prssm.training.session import Session
 
 CHUNK = 10  # iterations between looks at the clock, the watcher and the keyboard
 _JUDGED = 5  # chunks at the end of a round whose mean objective compares the restarts
-_LEAST = 50  # iterations of a round, however small the budget of time
+_LEAST = 50  # iterations of a round: where time is short, fewer restarts have them
+_FEWEST = 10  # however small the budget of time
 _RESERVE = 0.1  # of the budget, for what follows the training
 _SHARE = 0.7  # of the time left, that a round may take before others
+_WARM_UP = 2  # iterations after which it is known how long one takes; the first may take longer
+_LOOKS = 20  # at the clock, at least, in the time that is left
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +104,9 @@ class Standing(NamedTuple):
 Referee = Callable[[Standing], np.ndarray]
 """Who goes on (indices of restarts); nobody: the race is over."""
 
+Fewer = Callable[[int], np.ndarray]
+"""Whom to train (indices of restarts) where a budget of time allows about so many."""
+
 
 def race(
     starts: np.ndarray,
@@ -109,9 +115,15 @@ def race(
     referee: Referee,
     session: Session,
     fingerprint: str,
+    fewer: Fewer | None = None,
+    judging: float = 0.0,
 ) -> tuple[Standing, TrainingLog]:
-    """Train all `starts` (restarts, size) through the rounds, fewer and fewer of them."""
-    course = _Course(rounds, referee, session)
+    """Train all `starts` (restarts, size) through the rounds, fewer and fewer of them.
+
+    `fewer` says who is left out where a budget would end before all are trained enough; without
+    it nobody is. `judging` are the seconds that the referee may take, as far as that is known.
+    """
+    course = _Course(rounds, referee, session, fewer=fewer, judging=judging)
     total = sum(one.iterations for one in rounds)
     state = run_to_end(
         course.begin(starts),
@@ -122,16 +134,28 @@ def race(
         session=session,
         fingerprint=fingerprint,
     )
-    return _standing(state), TrainingLog.of_restarts(state, state["objectives"][-1])
+    final = state["objectives"][-1]
+    return _standing(state), TrainingLog.of_restarts(state, final, entered=state["actives"][0])
 
 
 class _Course:
     """One race: from the state before a chunk of iterations to the state after it."""
 
-    def __init__(self, rounds: Sequence[Round], referee: Referee, session: Session) -> None:
+    def __init__(
+        self,
+        rounds: Sequence[Round],
+        referee: Referee,
+        session: Session,
+        *,
+        fewer: Fewer | None,
+        judging: float,
+    ) -> None:
         self.rounds = rounds
         self.referee = referee
         self.session = session
+        self.fewer = fewer
+        self.judging = judging
+        self.paced = _Paced()
 
     def begin(self, starts: np.ndarray) -> dict[str, Any]:
         count, size = starts.shape
@@ -168,7 +192,7 @@ class _Course:
         drawn = int(state["iteration"])
         first = drawn - int(state["begun"])
         planned = state["planned"].copy()
-        steps = int(min(CHUNK, planned[number] - first))
+        steps = int(min(self._chunk(first), planned[number] - first))
         moving = Moving(**{name: state[name] for name in Moving.__dataclass_fields__})
         chosen = np.flatnonzero(state["active"] & (moving.alive_until < 0))
         state = dict(state)
@@ -183,14 +207,32 @@ class _Course:
             state["curve"] = np.concatenate([state["curve"], row[None]])
             state["curve_iteration"] = np.append(state["curve_iteration"], drawn + steps)
         state["iteration"] = np.asarray(drawn + max(steps, 0))
-        state["seconds"] = state["seconds"] + (time.perf_counter() - begun)
+        took = time.perf_counter() - begun
+        state["seconds"] = state["seconds"] + took
+        self.paced.add(max(steps, 0), took)
         if 2 * first < planned[number]:  # later, the end of the schedule stays where it is
             spent = float(state["seconds"] - state["seconds_before"])
             planned[number] = self._within_budget(number, spent, first + max(steps, 0))
+            if number == 0 and first + steps == _WARM_UP:
+                state["active"] = self._affordable(state["active"], spent)
         state["planned"] = planned
         if first + steps >= planned[number] or not len(chosen):
             state = self._end_of_round(state)
         return state
+
+    def _chunk(self, first: int) -> int:
+        """Iterations until the next look at the clock, `first` of the round being done.
+
+        With a budget so few that it is not overlooked; chunks end where they do without one.
+        """
+        left = self.session.seconds_left()
+        cost = self.paced.cost
+        if left is None:
+            return CHUNK
+        if first < _WARM_UP or cost is None:
+            return 1
+        wanted = int(min(left / (_LOOKS * cost), CHUNK))
+        return max(1, min(wanted, CHUNK - first % CHUNK))
 
     def _within_budget(self, number: int, spent: float, done: int) -> int:
         """How many iterations a round may have, `done` of which took the seconds `spent`.
@@ -199,13 +241,39 @@ class _Course:
         was trained too little is judged wrongly, and then later rounds are of no use.
         """
         planned = self.rounds[number].iterations
-        left = self.session.seconds_left()
-        if left is None or not done:
+        seconds = self._seconds_for(number, spent)
+        cost = self.paced.cost
+        if seconds is None or cost is None:
             return planned
-        share = 1.0 if number + 1 == len(self.rounds) else _SHARE
-        cost = max(spent / done, 1e-9)
-        affordable = int((1.0 - _RESERVE) * share * (spent + left) / cost)
-        return min(planned, max(affordable, done, _LEAST))
+        affordable = done + int((seconds - spent) / cost)
+        return min(planned, max(affordable, done, _FEWEST))
+
+    def _seconds_for(self, number: int, spent: float) -> float | None:
+        """Seconds that a round may take, which has taken some; None without a budget.
+
+        What is judged after this round and those to come takes as long as before.
+        """
+        left = self.session.seconds_left()
+        if left is None:
+            return None
+        to_come = len(self.rounds) - number
+        share = 1.0 if to_come == 1 else _SHARE
+        return (1.0 - _RESERVE) * share * max(spent + left - to_come * self.judging, 0.0)
+
+    def _affordable(self, active: np.ndarray, spent: float) -> np.ndarray:
+        """Who is trained: all that take part, or fewer that then are trained enough."""
+        seconds = self._seconds_for(0, spent)
+        cost = self.paced.latest
+        if self.fewer is None or seconds is None or cost is None:
+            return active
+        enough = min(_LEAST, self.rounds[0].iterations)
+        share = (seconds - spent) / (cost * (enough - _WARM_UP)) if enough > _WARM_UP else 1.0
+        if share >= 1.0:
+            return active
+        kept = np.zeros_like(active)
+        kept[self.fewer(int(max(share, 0.0) * active.sum()))] = True
+        self.paced = _Paced(cost * kept.sum() / active.sum())
+        return active & kept
 
     def _end_of_round(self, state: dict[str, Any]) -> dict[str, Any]:
         number = int(state["round"])
@@ -225,8 +293,13 @@ class _Course:
         }
         if number + 1 == len(self.rounds):
             return state
+        begun = time.perf_counter()
         going_on = np.zeros(len(active), dtype=bool)
         going_on[self.referee(_standing(state))] = True
+        self.judging = max(self.judging, time.perf_counter() - begun)
+        self.paced = _Paced()
+        if self._is_too_late():
+            going_on[:] = False
         state["active"] = going_on
         if self.rounds[number + 1].fresh:
             fresh = vars(Moving.begin(state["theta"]))
@@ -234,6 +307,33 @@ class _Course:
         if not going_on.any():
             state["round"] = np.asarray(len(self.rounds))
         return state
+
+    def _is_too_late(self) -> bool:
+        """Whether what is left of a budget is needed for the last choice."""
+        left = self.session.seconds_left()
+        return left is not None and left <= self.judging
+
+
+class _Paced:
+    """How long an iteration of those that are trained now takes."""
+
+    def __init__(self, expected: float | None = None) -> None:
+        self.latest = expected
+        self._iterations = 0
+        self._seconds = 0.0
+
+    def add(self, iterations: int, seconds: float) -> None:
+        if iterations:
+            self._iterations += iterations
+            self._seconds += seconds
+            self.latest = max(seconds / iterations, 1e-9)
+
+    @property
+    def cost(self) -> float | None:
+        """Of the mean iteration, or the expected one; None where nothing is known."""
+        if not self._iterations:
+            return self.latest
+        return max(self._seconds / self._iterations, 1e-9)
 
 
 def _standing(state: dict[str, Any]) -> Standing:

@@ -15,6 +15,7 @@ from prssm.training.distributed.devices import Devices, mesh_of
 from prssm.training.progress_lines import ProgressLines, TimeLeft
 
 FOR_ORDERS = 1.0 / 3.0  # share of a budget after which no further order of linear models is tried
+FOR_MODELS = 0.4  # and after which these are made in a hurry
 
 
 class Progress(Protocol):
@@ -101,13 +102,14 @@ class Session:
         """Of the budget, if there is one; never less than zero."""
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
-    def leaving(self, share: float, most: float = math.inf) -> "Session":
+    def leaving(self, share: float, most: float = math.inf, *, least: float = 0.0) -> "Session":
         """The same, if it has a budget with an earlier end: a share of it is left to what follows.
 
-        That is `most` seconds at most.
+        That is `most` seconds at most. Where it would be less than `least`, too little for what
+        follows, nothing is left.
         """
         left = self.seconds_left()
-        if self.deadline is None or left is None or math.isinf(left):
+        if self.deadline is None or left is None or math.isinf(left) or share * left < least:
             return self
         return replace(self, deadline=self.deadline - min(share * left, most))
 

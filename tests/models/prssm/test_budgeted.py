@@ -7,13 +7,14 @@ from still_clock import Clock
 import prssm
 from prssm.data.record import Record
 from prssm.foundation.errors import ModelFileError
-from prssm.linear import order as orders_module
 from prssm.linear.held_out import Halves, HeldOutErrors
-from prssm.linear.order import Judged, judge_orders, with_glimpse
+from prssm.linear.order import Judged, judge_orders, look_again, with_glimpse
+from prssm.linear.output_error import Identification
+from prssm.linear.projection import Search
 from prssm.models.prssm.config import PRSSMConfig
 from prssm.models.prssm.starts import budgeted
 from prssm.models.prssm.starts.budgeted import BudgetedChoice, choice_file
-from prssm.models.prssm.starts.linear_start import LinearOrders
+from prssm.models.prssm.starts.linear_start import Limits, LinearOrders, LinearStart
 from prssm.training.session import FOR_ORDERS, Session, Silent
 
 WINDOW = 6
@@ -99,17 +100,81 @@ def test_a_large_budget_changes_nothing(clock):
     assert judged_within(clock, 1e6) == judged_within(clock, None)
 
 
-def test_no_second_look_once_the_time_is_up(monkeypatch):
-    times = iter([False] * 4)
-    judged = judge_orders([recording()], [1, 2, 3], WINDOW, starts=1)
-
-    def second(*arguments):
+def test_no_second_look_once_the_time_is_up():
+    def second(held_out):
         raise AssertionError("the time was up")
 
-    monkeypatch.setattr(orders_module.SecondLook, "hold_out", second)
-    cut = judge_orders([recording()], [1, 2, 3], WINDOW, starts=1, enough=lambda: next(times, True))
-    assert [one.order for one in cut] == [1, 2, 3]
-    assert judged != cut
+    both = judged(1.0, 1.05)
+    assert look_again(both, second, enough=lambda: True) == both
+
+
+@pytest.fixture
+def rounds(monkeypatch) -> list[int]:
+    """The steps that searches for linear models were asked for, one entry each time."""
+    found = []
+    advance = Search.advance
+
+    def noted(self, steps, enough):
+        found.append(steps)
+        advance(self, steps, enough)
+
+    monkeypatch.setattr(Search, "advance", noted)
+    return found
+
+
+def test_a_search_ends_with_its_steps_once_the_time_is_up(rounds):
+    found = Identification([recording()], enough=lambda: True).best(4, starts=2)
+    assert len(rounds) == 2  # of two starts, and none from random ones
+    assert np.isfinite(found.A).all()
+    rounds.clear()
+    Identification([recording()]).best(4, starts=2)
+    assert len(rounds) > 6
+
+
+def test_models_of_the_halves_end_their_search_too(rounds):
+    Halves([recording()], WINDOW, 1, enough=lambda: True).hold_out(4)
+    assert len(rounds) == 2
+
+
+def test_a_model_in_a_hurry_is_not_improved_or_checked(monkeypatch, rounds):
+    def check(*arguments, **options):
+        raise AssertionError("the time was up")
+
+    record = recording(outputs=1, rows=7000)
+    limits = Limits(4, 0.99)
+    whole = LinearStart.fit([record], limits, WINDOW)
+    monkeypatch.setattr("prssm.models.prssm.starts.linear_start.checked", check)
+    rounds.clear()
+    fold = LinearStart.fit([record], limits, WINDOW, near=whole, enough=lambda: True)
+    assert len(rounds) == 1  # from the model nearby alone, and on pieces alone
+    assert fold.order == 4
+
+
+def test_models_are_made_in_a_hurry_after_two_fifths_of_the_budget(clock):
+    hurry = BudgetedChoice(session(clock, 10.0), PRSSMConfig()).hurry()
+    assert not hurry()
+    clock.now += 3.9
+    assert not hurry()
+    clock.now += 0.2
+    assert hurry()
+    assert not BudgetedChoice(session(clock, None), PRSSMConfig()).hurry()()
+
+
+def test_a_fit_hands_its_hurry_to_all_linear_models(monkeypatch):
+    asked = []
+    fit = LinearStart.fit
+
+    def noted(*arguments, enough, **options):
+        asked.append(enough())
+        return fit(*arguments, enough=enough, **options)
+
+    monkeypatch.setattr(LinearStart, "fit", noted)
+    monkeypatch.setattr(budgeted, "FOR_MODELS", 0.0)
+    prssm.PRSSM(**OPTIONS).fit(recording(), budget=1000.0)
+    prssm.PRSSM(**OPTIONS).fit(recording())
+    half = len(asked) // 2
+    assert half >= 3  # of all data and of two folds
+    assert asked == [True] * half + [False] * half
 
 
 def test_one_limit_of_the_poles_is_tried_once_the_time_is_up():
@@ -212,3 +277,9 @@ def test_an_interrupted_fit_with_a_budget_goes_on(monkeypatch, tmp_path):
     assert len(chosen[0].limits) == 1
     assert len(chosen) == 1  # nothing was looked for again
     assert np.isfinite(model.simulate(record).mean).all()
+
+
+@pytest.mark.parametrize(("complexity", "order"), [("held", 2), ("free", None)])
+def test_a_fit_knows_the_order_of_its_linear_model_if_it_has_one(complexity, order):
+    options = OPTIONS | {"complexity": complexity, "linear_order": 2, "latent_dim": 3}
+    assert prssm.PRSSM(**options).fit(recording()).linear_order == order

@@ -203,7 +203,9 @@ def heard(monkeypatch):
     monkeypatch.setattr("prssm.training.pace.time", clock)
     monkeypatch.setattr(choice, "_entered", lambda last: ["a", "b", "c"])
     monkeypatch.setattr(choice, "_level", level)
-    monkeypatch.setattr(choice, "_autoregression", lambda last, window: level(last, "d", window))
+    monkeypatch.setattr(
+        choice, "_autoregression", lambda last, pace, window: level(last, "d", window)
+    )
     monkeypatch.setattr(choice, "_refined", refined)
     monkeypatch.setattr(choice, "typical_error", lambda speakers, window: 1.0)
     monkeypatch.setattr(choice, "_likely_noises", lambda last, window: NoiseFactors(process=7.0))
@@ -238,3 +240,49 @@ def test_members_of_free_runs_are_heard_first_where_time_is_short(heard, seconds
 
 def _names(part):
     return [part] if "refined" in part else part.split()
+
+
+@pytest.mark.parametrize(("seconds", "fits"), [(None, 3), (3.5, 3), (2.5, 1)])
+def test_an_autoregression_is_given_up_where_time_is_short(monkeypatch, seconds, fits):
+    """That of two folds and of all data takes a second each."""
+    clock = Clock()
+    found = []
+
+    def slow(config, records, window):
+        clock.now += 1.0
+        found.append(autoregressive_member(CONFIG, records, window))
+        return found[-1]
+
+    monkeypatch.setattr("prssm.training.pace.time", clock)
+    monkeypatch.setattr(choice, "autoregressive_member", slow)
+    records = [disturbed(100)]
+    fold = SimpleNamespace(shown_records=records, held_out_records=records)
+    last = SimpleNamespace(
+        folds=[fold, fold], fitting=SimpleNamespace(config=CONFIG, records=records)
+    )
+    left = (lambda: None) if seconds is None else (lambda: max(0.0, seconds - clock.now))
+    speakers = choice._autoregression(last, Pace(left), WINDOW)
+    assert len(found) == fits
+    assert len(speakers) == (fits == 3)
+    if speakers:
+        assert [one.models for one in speakers[0].folds] == [one.models for one in found[:2]]
+        assert speakers[0].final.models is found[2].models
+
+
+def test_mixtures_are_not_judged_once_the_time_is_over(heard, monkeypatch):
+    """The members of free runs are kept: those of two levels had their say, and then together."""
+    clock, _ = heard
+    judged = []
+
+    def error(speakers, window):
+        judged.append(len(speakers))
+        clock.now += len(speakers) - 1.0
+        return 1.0
+
+    monkeypatch.setattr(choice, "typical_error", error)
+    models = random_prssm(states=3, members=2).mixture_.models
+    kept = SimpleNamespace(mixture=SimpleNamespace(models=models), candidates=["a", "b"])
+    last = SimpleNamespace(folds=["one"], choice=kept)
+    members = filter_members(last, WINDOW, Pace(lambda: max(0.0, 2.5 - clock.now)))
+    assert members.heard == (True, True)
+    assert judged == [1, 1, 2]

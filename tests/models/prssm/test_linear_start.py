@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from prssm.data.pieces import spread_out
 from prssm.data.record import Record
 from prssm.dynamics.engines.choice import rollout
 from prssm.foundation.precision import double_precision
@@ -14,7 +15,7 @@ from prssm.linear.system import MAX_RADIUS, LinearSystem
 from prssm.models.prssm.config import DEFAULT, PAPER
 from prssm.models.prssm.levels import LEVELS
 from prssm.models.prssm.starts import linear_start
-from prssm.models.prssm.starts.linear_start import Limits, LinearOrders, LinearStart, spread_out
+from prssm.models.prssm.starts.linear_start import Limits, LinearOrders, LinearStart
 from prssm.models.prssm.starts.start import Starts, linear_model
 
 SYSTEM = LinearSystem(

@@ -259,15 +259,16 @@ def test_the_race_leaves_networks_and_filters_their_shares(data, monkeypatch, ne
     seen = []
     train = Fitting.train
 
-    def noted(self, session, fingerprint, tell):
-        seen.append(session.seconds_left())
-        return train(self, session, fingerprint, tell)
+    def noted(self, session, fingerprint, tell, *, judging=0.0):
+        seen.append((session.seconds_left(), judging))
+        return train(self, session, fingerprint, tell, judging=judging)
 
     monkeypatch.setattr(Fitting, "train", noted)
     monkeypatch.setattr(final_choice, "network_contender", lambda contest, now: None)
     options = SMALL | {"iterations": 2, "neurons": neurons}
     prssm.PRSSM(**options).fit(data[:150], budget=1000.0)
-    assert seen[0] == pytest.approx(left, abs=20.0)
+    assert seen[0][0] == pytest.approx(left, abs=20.0)
+    assert 0.0 < seen[0][1] < 0.2 * left  # the race knows how long it takes to judge
 
 
 def test_the_level_is_no_choice_of_an_option():

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from still_clock import Clock
 
 from prssm.data.record import Record
 from prssm.dynamics.networks import equations
@@ -206,14 +207,47 @@ def test_a_checkpoint_may_hold_many_jobs(tmp_path, monkeypatch):
     assert len(again._done) > 80
 
 
-def test_a_budget_that_is_spent_ends_the_race_with_networks_that_run():
+def looks(monkeypatch, one, clock, seconds):
+    """Counts the networks that are judged, which moves the clock by so much each."""
+    seen = []
+    held_out = NetworkRace._held_out
+
+    def slow(self, job):
+        found = held_out(self, job)
+        seen.append(job)
+        clock.now += seconds
+        self._looking = max(self._looking, seconds)
+        return found
+
+    monkeypatch.setattr(networks, "time", clock)
+    monkeypatch.setattr("prssm.training.session.time", clock)
+    monkeypatch.setattr(NetworkRace, "_held_out", slow)
+    one.run(Session(Silent(), deadline=10.0), "key")
+    return seen
+
+
+def test_networks_are_given_up_where_no_time_is_left_to_make_models_of_them(monkeypatch):
+    """One of four takes three seconds: after a look there are 8.5 seconds for 12."""
     one = race(target=10.0)
-    begun = time.process_time()
-    one.run(Session(Silent(), deadline=time.monotonic() - 1.0), "key")
-    assert time.process_time() - begun < 5.0
-    assert one.path == (Size(1, 2),)
+    clock = Clock()
+    assert len(looks(monkeypatch, one, clock, 1.5)) == 1
+    assert clock.now == 1.5
+    assert one.path is None
+
+
+def test_networks_that_a_budget_has_time_for_become_models(monkeypatch):
+    one = race(target=10.0)
+    looks(monkeypatch, one, Clock(), 0.1)
+    assert one.path is not None
     for run in one.network(EVERYTHING, 1).runs:
         assert np.isfinite(run).all()
+
+
+def test_a_budget_that_is_spent_gives_networks_up_at_once(monkeypatch):
+    one = race(target=10.0)
+    one.run(Session(Silent(), deadline=time.monotonic() - 1.0), "key")
+    assert one.path is None
+    assert not any(job.last for job in one._done)
 
 
 @pytest.mark.parametrize("questions", [1, 30, 80])

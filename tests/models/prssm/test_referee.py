@@ -79,3 +79,19 @@ def test_a_referee_that_comes_late_knows_the_rounds_before():
     late = referee(errors)
     np.testing.assert_array_equal(early(standing(2)), late(standing(2)))
     assert len(late.trained.stages) == 3
+
+
+def test_where_time_is_short_whole_levels_stay_with_one_restart_of_each_group():
+    """Of two levels, three restarts on all data and three on a fold."""
+    judge = referee({}, racers_of=("held", "free"))
+    assert judge.fewer(0).tolist() == judge.fewer(3).tolist() == [0, 3]
+    assert judge.fewer(4).tolist() == judge.fewer(5).tolist() == [0, 3, 6, 9]
+    assert judge.fewer(8).tolist() == [0, 1, 3, 4, 6, 7, 9, 10]
+    assert judge.fewer(12).tolist() == list(range(12))
+
+
+def test_a_level_that_was_left_out_is_no_candidate():
+    judge = referee({("linear", 0): 0.9, ("held", 1): 0.8})
+    few = standing(1, lost=[*range(1, 3), *range(4, 12)])
+    active = np.isin(np.arange(12), [0, 3])[None]
+    assert judge(few._replace(active=active)).tolist() == [0, 3]

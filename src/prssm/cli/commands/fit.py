@@ -60,7 +60,8 @@ def fit(
     from prssm.evaluation.comparison import compare
 
     phase("free runs over the data, beside the plain models")
-    comparison = compare(fitted.model, fitted.train, fitted.test)
+    hurry = settings.budget is not None
+    comparison = compare(fitted.model, fitted.train, fitted.test, hurry=hurry)
     if not quiet:
         _tell(fitted, comparison, settings.out)
     if report is not None:

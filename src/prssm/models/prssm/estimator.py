@@ -3,6 +3,7 @@
 Its mathematics is in transition, rollout, recognition and elbo.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, cast
@@ -26,7 +27,7 @@ from prssm.models.prssm.filtering.members import FilterMembers
 from prssm.models.prssm.filtering.noises import trained_noises, untold_noises
 from prssm.models.prssm.filtering.short_start import Firsts, short_start
 from prssm.models.prssm.filtering.space import space_of
-from prssm.models.prssm.fitting.contest import Contender, Contest
+from prssm.models.prssm.fitting.contest import LEAST_SECONDS, Contender, Contest
 from prssm.models.prssm.fitting.final_choice import best_of_all, best_with_networks
 from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.fitting.held_out import always_shown, folds_of
@@ -69,6 +70,7 @@ KEPT_VALUES = 5_000_000  # drawn values of a run that are kept where nobody aske
 
 _VISITS = 20  # trajectories whose mean is the path of a run over a training record
 _FOR_NETWORKS = 0.4  # share of a budget that the race between levels leaves to them
+_FOR_JUDGING = 0.2  # share of a budget that the choice after a round is expected to take at most
 # Share of a budget, and seconds at most, that all training leaves to the choice of filters.
 _FOR_FILTERS = 0.2
 _MOST_FOR_FILTERS = 8.0
@@ -92,6 +94,7 @@ class PRSSM(Estimator):
     filter_: FilterMembers  # members and noises of the filters; free runs keep the trained ones
     _first: Contender | None  # the winner of the race, while the contest goes on
     _last: Contender  # what was kept last, until its noises are known
+    linear_order_: int | None = None  # of the best linear model; not in a model file
     always_shown_: int = 0  # records that are too short to be held out where others are
     restarts_: Trained  # all trained restarts with their held-out runs; not in a model file
 
@@ -136,7 +139,8 @@ class PRSSM(Estimator):
     def _fit(self, records: list[Record], session: Session) -> None:
         session.progress.start(1, 0, "linear models")
         try:
-            starts = starts_for(self.config, records, BudgetedChoice(session, self.config))
+            choice = BudgetedChoice(session, self.config)
+            starts = starts_for(self.config, records, choice, choice.hurry())
             config = self.config_ = starts.config
             self._check_structure(records)
             cut = cut_for(config, records)
@@ -144,17 +148,27 @@ class PRSSM(Estimator):
             self.always_shown_ = always_shown(folds, records)
             levels = levels_of(config.complexity)
             fitting = prepared(starts, cut, levels=levels, folds=folds, records=records)
+            self.linear_order_ = starts.linear_order
             session.progress.update(1, {})
         finally:
             session.progress.stop()
         key = fingerprint(config, vars(cut).values())
         if session.resume:  # before a first model of other data replaces the one in a file
             Checkpoint(session.checkpoint, key).refuse_others()
+        begun = time.monotonic()
         self._tell(fitting.trained, session)
+        looked = time.monotonic() - begun
         contested = bool(config.grow and config.complexity == AUTO and self._window and folds)
         networks = contested and self.config.neurons is None
-        race = session.leaving(_FOR_NETWORKS) if networks else session
-        log = fitting.train(race, key, lambda now: self._tell(now, session))
+        race = session.leaving(_FOR_NETWORKS, least=LEAST_SECONDS) if networks else session
+        left = race.seconds_left()
+        log = fitting.train(
+            race,
+            key,
+            lambda now: self._tell(now, session),
+            # one level was there so far, and all will be
+            judging=0.0 if left is None else min(len(levels) * looked, _FOR_JUDGING * left),
+        )
         self._keep(fitting, starts, log)
         self._first = self._last if contested else None
 
@@ -330,6 +344,10 @@ class PRSSM(Estimator):
     @property
     def is_linear(self) -> bool:
         return self.level_ == Linear.name
+
+    @property
+    def linear_order(self) -> int | None:
+        return self.linear_order_
 
     def findings(self) -> list[tuple[str, str]]:
         if not self.held_out_:

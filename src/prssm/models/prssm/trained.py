@@ -132,6 +132,7 @@ class Trained:
     # In which rounds each restart was trained, (rounds, restarts).
     active: list[np.ndarray] = field(default_factory=list)
     _runs: dict[tuple[int, int], HeldOut] = field(default_factory=dict)
+    _steady: dict[tuple[Level, int], np.ndarray] = field(default_factory=dict)
 
     @property
     def levels(self) -> list[Level]:
@@ -253,6 +254,11 @@ class Trained:
         """
         if not self.records:
             return self.final(level, number)
+        if (level, number) not in self._steady:
+            self._steady[level, number] = self._found_steady(level, number)
+        return self._steady[level, number]
+
+    def _found_steady(self, level: Level, number: int) -> np.ndarray:
         longest = max(self.records, key=len)[:_ROWS]
         limit = _LOST * np.nanstd(np.concatenate([record.y for record in self.records]), axis=0)
         found: list[int] = []

@@ -76,11 +76,11 @@ def filter_members(last: Contender, window: int, pace: Pace) -> FilterMembers:
     finalists = sorted(speakers, key=lambda one: one.error)[:_BEST]
     own = [one for one in speakers if one.own]
     choices = [own, *([one] for one in finalists), finalists]
-    errors = [_error_of(choice, window) for choice in choices]
-    best = int(np.argmin(errors))
-    if not errors[best] < (1.0 - _GAIN) * errors[0]:
-        best = 0
-    return _kept(choices[best], own)
+    found = [(_error_of(choice, window), choice) for choice in pace.whole(choices)]
+    best = int(np.argmin([error for error, _ in found])) if found else 0
+    if not found or not found[best][0] < (1.0 - _GAIN) * found[0][0]:
+        return _kept(own, own)
+    return _kept(found[best][1], own)
 
 
 def _judged(last: Contender, window: int, pace: Pace) -> list[Speaker]:
@@ -90,7 +90,7 @@ def _judged(last: Contender, window: int, pace: Pace) -> list[Speaker]:
     makers = [partial(_level, last, one) for one in _entered(last)]
     found = [
         one._replace(error=typical_error([one], window))
-        for make in pace.each([*makers, partial(_autoregression, last)])
+        for make in pace.each([*makers, partial(_autoregression, last, pace)])
         for one in make(window)
     ]
     return sorted(found, key=lambda one: one.error)
@@ -177,15 +177,15 @@ def _places(last: Contender) -> dict[str, tuple[int, ...]]:
     }
 
 
-def _autoregression(last: Contender, window: int) -> list[Speaker]:
-    """The linear autoregression, if there can be one."""
+def _autoregression(last: Contender, pace: Pace, window: int) -> list[Speaker]:
+    """The linear autoregression, if there can be one and there is time for those of all folds."""
     config = last.fitting.config
-    every = [fold.shown_records for fold in last.folds]
-    found = [autoregressive_member(config, part, window) for part in every]
-    final = autoregressive_member(config, last.fitting.records, window)
+    every = [*(fold.shown_records for fold in last.folds), last.fitting.records]
+    found = [autoregressive_member(config, part, window) for part in pace.whole(every)]
     known = [one for one in found if one is not None]
-    if final is None or len(known) < len(found):
+    if len(known) < len(every):
         return []
+    final = known.pop()
     folds = [
         Heard(one.models, fold.held_out_records, one.shape)
         for one, fold in zip(known, last.folds, strict=True)

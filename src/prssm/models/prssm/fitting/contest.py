@@ -44,7 +44,7 @@ _RESTARTS = 4
 _FOLD_RESTARTS = 2
 _ROWS = 6000  # of a held-out stretch, at most
 _SAMPLES = 100
-_LEAST_SECONDS = 3.0  # of a budget, that anything needs
+LEAST_SECONDS = 3.0  # of a budget, that anything needs
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +161,7 @@ class Contest:
         `name` is that of its checkpoint, `label` is for the watcher.
         """
         left = self.session.seconds_left()
-        if left is not None and processes.from_leader(np.asarray(left)) < _LEAST_SECONDS:
+        if left is not None and processes.from_leader(np.asarray(left)) < LEAST_SECONDS:
             return None
         beside = phase_checkpoint(self.session.checkpoint, name)
         self._beside.append(beside)
@@ -184,7 +184,7 @@ class Contest:
         config = self.config.replace(restarts=_RESTARTS)
         choice = BudgetedChoice(phase[0], config)
         self._beside.append(choice.path)
-        starts = starts_for(config, records, choice)
+        starts = starts_for(config, records, choice, choice.hurry())
         cut = cut_for(starts.config, records)
         folds = folds_of(cut, records, len(now.folds), window=window_of(starts.config))
         levels = _with_linear(now)

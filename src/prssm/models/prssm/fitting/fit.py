@@ -88,14 +88,22 @@ class Fitting:
         self.trained.add(Stage(theta, objective), np.zeros(0, dtype=int))
 
     def train(
-        self, session: Session, fingerprint: str, tell: Callable[[Trained], None]
+        self,
+        session: Session,
+        fingerprint: str,
+        tell: Callable[[Trained], None],
+        *,
+        judging: float = 0.0,
     ) -> TrainingLog | None:
-        """All levels that are trained; None where there is none."""
+        """All levels that are trained; None where there is none.
+
+        `judging` are the seconds that it may take to judge and to tell, as far as that is known.
+        """
         if not len(self.racers):
             return None
         referee = Referee(self.trained, self.racers)
         if session.mesh is None and self._compiled() and not _goes_on_in_jax(session):
-            return self._race(session, fingerprint, referee, tell)
+            return self._race(session, fingerprint, referee, tell=tell, judging=judging)
         standing, log = self._all_to_the_end(session, fingerprint)
         referee.follow(standing)
         return log
@@ -111,7 +119,9 @@ class Fitting:
         session: Session,
         fingerprint: str,
         referee: Referee,
+        *,
         tell: Callable[[Trained], None],
+        judging: float,
     ) -> TrainingLog:
         def told(standing: Standing) -> np.ndarray:
             going_on = referee(standing)
@@ -124,6 +134,8 @@ class Fitting:
             referee=told,
             session=session,
             fingerprint=fingerprint,
+            fewer=referee.fewer,
+            judging=judging,
         )
         referee.follow(standing)
         return log

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from prssm.data.pieces import spread_out
 from prssm.data.record import Record
 from prssm.dynamics.engines.choice import worker_threads
 from prssm.dynamics.networks.equations import free_run
@@ -32,7 +33,6 @@ from prssm.linear.output_error import identify
 from prssm.linear.system import LinearSystem
 from prssm.models.prssm.fitting.held_out import Fold
 from prssm.models.prssm.fitting.network_jobs import Job, Path, Result, packed, taken_up, unpacked
-from prssm.models.prssm.starts.linear_start import spread_out
 from prssm.models.prssm.starts.network_start import (
     Size,
     TrainedNetwork,
@@ -83,6 +83,7 @@ _STRETCH = 3000  # rows of a held-out stretch, at most
 _BEGINNING = 0.1
 _WHOLE = 100  # who watches sees percent: how many jobs there are shows only on the way
 _GROWTH = 0.5  # share of a budget, after which nothing larger is tried
+_LATE = 0.1  # share of a budget by which networks may be late before they are given up
 _AFTERWARDS = 2.0  # times that a network is looked at after the race, as when it is judged
 
 
@@ -94,13 +95,18 @@ class Part(NamedTuple):
     held_out: Sequence[Record]
 
 
+class _TooLateError(Exception):
+    """What is left of a budget is not enough to make models of networks."""
+
+
 @dataclass(eq=False)
 class NetworkRace:
     """`run` trains networks; `path` is then what held-out errors chose, `network` gives each.
 
     `parts` are what each fold shows, and last what all data are. `judges` are the numbers of the
     folds that compare sizes. `target` is the held-out error of what there is: networks that do not
-    come near it are given up, and `path` is None. `states` keeps their number fixed.
+    come near it are given up, and `path` is None. So it is where a budget leaves no time to make
+    models of them. `states` keeps their number fixed.
     """
 
     parts: dict[int, Part]
@@ -119,11 +125,15 @@ class NetworkRace:
     _left: int = 0  # jobs, then
     _looking: float = 0.0  # seconds that it took to judge one network, at most
     _may_grow: Callable[[], bool] = lambda: True
+    _is_late: Callable[[], bool] = lambda: False
 
     def run(self, session: Session, fingerprint: str) -> None:
         state: State = {"iteration": np.asarray(0), "numbers": np.zeros(0)}
         budget = session.seconds_left()
         if budget is not None:
+            self._is_late = lambda: (
+                (session.seconds_left() or 0.0) < self._afterwards() - _LATE * budget
+            )
             self._may_grow = lambda: (
                 (self._seconds_left(session) or 0.0) > _GROWTH * (budget - self._afterwards())
             )
@@ -235,15 +245,23 @@ class NetworkRace:
         return {name: value for name, value in figures.items() if np.isfinite(value)}
 
     def _next(self, state: State) -> list[Job]:
-        """The jobs whose turn it is; none at the end."""
+        """The jobs whose turn it is; none at the end, or where it is too late for models of them.
+
+        Networks are then given up. What was trained is there for a run that is resumed.
+        """
         self._done, self._going_on = taken_up(unpacked(state["numbers"]), self._here)
-        for jobs in self._rounds():
-            missing = [job for job in jobs if job not in self._done]
-            ready = [job for job in missing if job.parent is None or job.parent in self._done]
-            if ready:
-                self._left = len({*missing, *chain(*self._last)} - self._done.keys())
-                return ready
         self._left = 0
+        try:
+            for jobs in self._rounds():
+                missing = [job for job in jobs if job not in self._done]
+                ready = [job for job in missing if job.parent is None or job.parent in self._done]
+                if ready and self._is_late():
+                    raise _TooLateError
+                if ready:
+                    self._left = len({*missing, *chain(*self._last)} - self._done.keys())
+                    return ready
+        except _TooLateError:
+            self.path = None
         return []
 
     def _rounds(self) -> Iterator[list[Job]]:
@@ -383,6 +401,8 @@ class NetworkRace:
 
     def _held_out(self, job: Job) -> list[np.ndarray]:
         """Errors (rows, Dy) of a network's free runs over what its fold holds out."""
+        if self._is_late():
+            raise _TooLateError
         begun = time.monotonic()
         network = self._network(job)
         hidden = network.recognition_hidden(self.window)

@@ -1,6 +1,6 @@
 """From options and records to a fit that is ready to be trained."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from prssm.data import windows
 from prssm.data.record import Record
@@ -15,14 +15,18 @@ from prssm.models.prssm.starts.start import Starts
 
 
 def starts_for(
-    config: PRSSMConfig, records: Sequence[Record], choose: Choose = LinearOrders.choose
+    config: PRSSMConfig,
+    records: Sequence[Record],
+    choose: Choose = LinearOrders.choose,
+    enough: Callable[[], bool] = lambda: False,
 ) -> Starts:
     """Where training starts; its `config` has what the data decide filled in.
 
     A linear model's order is one witness of how many states there are: the level `linear` is never
-    smaller than it needs to be. `choose` decides about linear models.
+    smaller than it needs to be. `choose` decides about linear models, which are made in a hurry
+    once `enough` says so.
     """
-    starts = Starts(config.resolved(records), records, choose=choose)
+    starts = Starts(config.resolved(records), records, choose=choose, enough=enough)
     if config.latent_dim is None and config.start == "linear":
         return starts.with_states_of_the_data()
     return starts

@@ -62,6 +62,28 @@ class Referee:
         found = np.concatenate(chosen) if chosen else np.zeros(0, dtype=int)
         return np.flatnonzero(np.isin(self.racers, found))
 
+    def fewer(self, count: int) -> np.ndarray:
+        """At most so many racers, and one of each group of the first level at least.
+
+        A `training.race.Fewer`. Levels come one after the other, the first with one restart on all
+        data and one on what each fold shows: the first ones start from a linear model and need
+        less training. Then all of them have a second restart, and so on.
+        """
+        trained = [group for group in self.trained.groups if group.level.trained]
+        levels = list(dict.fromkeys(group.level for group in trained))
+        chosen: list[int] = []
+        for number in range(max(group.count for group in trained)):
+            for level in levels:
+                more = [
+                    int(group.restarts[number])
+                    for group in trained
+                    if group.level is level and number < group.count
+                ]
+                if chosen and len(chosen) + len(more) > count:
+                    return np.flatnonzero(np.isin(self.racers, chosen))
+                chosen += more
+        return np.arange(len(self.racers))
+
     def _worth(self, candidates: list[Candidate], number: int) -> set[str]:
         """Names of the levels for which more training may pay."""
         errors = {one.level.name: one.held_out.typical for one in best_rounds(candidates)}

@@ -1,6 +1,6 @@
 """The choice of linear models where a fit has a budget of time, or goes on with one that had."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ from prssm.linear.system import LinearSystem
 from prssm.models.prssm.starts.linear_start import Limits, LinearOrders
 from prssm.training.checkpoint import Checkpoint, fingerprint
 from prssm.training.distributed import processes, store
-from prssm.training.session import FOR_ORDERS, Session
+from prssm.training.session import FOR_MODELS, FOR_ORDERS, Session
 
 _NOTHING = LinearOrders((), 0)  # was chosen yet
 
@@ -45,14 +45,20 @@ class BudgetedChoice:
         self.forget()  # of a run that was given up
         if self.session.deadline is None:
             return LinearOrders.choose(records, latent_dim, window, order=order)
-        used = self.session.after(FOR_ORDERS)
-
-        def enough() -> bool:
-            return bool(processes.from_leader(np.asarray(used())))
-
+        enough = self._agreed(self.session.after(FOR_ORDERS))
         found = LinearOrders.choose(records, latent_dim, window, order=order, enough=enough)
         file.save(_packed(found))
         return found
+
+    def hurry(self) -> Callable[[], bool]:
+        """Says whether models of what was chosen are to be made in a hurry; never at once."""
+        return self._agreed(self.session.after(FOR_MODELS))
+
+    def _agreed(self, used: Callable[[], bool]) -> Callable[[], bool]:
+        """The same in all processes: the first one's clock counts. Without a budget never."""
+        if self.session.deadline is None:
+            return lambda: False
+        return lambda: bool(processes.from_leader(np.asarray(used())))
 
     def _kept(self, file: Checkpoint, outputs: int) -> LinearOrders:
         """What an earlier run has chosen; nothing where there is no file."""

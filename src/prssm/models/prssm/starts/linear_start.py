@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 from scipy.linalg import block_diag
 
+from prssm.data.pieces import longer_pieces, spread_out
 from prssm.data.record import Record
 from prssm.linear.averaging import orders_together
 from prssm.linear.first_state import InitialState
@@ -25,39 +25,6 @@ _LEAST_TRAINED_STD = 0.02
 _LEAST_TRAINED_FIRST_STD = 1e-2
 _WALK_STD = 0.1  # of the recognised first state of a random walk
 _MOST = 4  # linear models
-# of long data, what a linear model is made from
-_MOST_ROWS = 6000
-_PIECE = 2000
-# what it is improved on at last
-_LAST_ROWS = 40_000
-_LAST_PIECE = 10_000
-
-
-def spread_out(
-    records: Sequence[Record], most: int = _MOST_ROWS, piece: int = _PIECE
-) -> list[Record]:
-    """The same records where they have at most so many rows in all, else pieces of them.
-
-    The pieces are evenly spread over the data.
-
-    A few thousand rows tell the few parameters of a linear model; more would take longer than all
-    of the training.
-    """
-    total = sum(len(record) for record in records)
-    if total <= most:
-        return list(records)
-    pieces: list[Record] = []
-    for record in records:
-        edges = np.linspace(0, len(record), -(-len(record) // piece) + 1).astype(int)
-        pieces += [record[begin:end] for begin, end in pairwise(edges)]
-    chosen = np.linspace(0, len(pieces) - 1, max(1, len(pieces) * most // total)).astype(int)
-    return [pieces[index] for index in chosen]
-
-
-def _longer(records: Sequence[Record], pieces: Sequence[Record]) -> list[Record]:
-    """More of the records than the pieces are; none where these are all."""
-    more = spread_out(records, _LAST_ROWS, _LAST_PIECE)
-    return more if sum(map(len, more)) > sum(map(len, pieces)) else []
 
 
 class Limits(NamedTuple):
@@ -102,7 +69,7 @@ class LinearOrders(NamedTuple):
         """
         pieces = spread_out(records)
         orders = [order] if order else range(1, min(latent_dim, largest_order(pieces)) + 1)
-        longer = _longer(records, pieces)
+        longer = longer_pieces(records, pieces)
         judged = judge_orders(pieces, orders, window, starts=2, longer=longer, enough=enough)
         if enough():  # models of other orders would take as long again
             return cls((Limits.of(best(judged)),), 1)
@@ -160,6 +127,7 @@ class LinearStart:
         *,
         near: Self | None = None,
         thorough: bool = True,
+        enough: Callable[[], bool] = lambda: False,
     ) -> Self:
         """The best linear model of some records.
 
@@ -167,13 +135,14 @@ class LinearStart:
 
         The model `near`, of more records and the same order, is where to start: then few other
         starts are tried. With several outputs there is no other one then, and few for a model that
-        is not to be `thorough`: searches take long.
+        is not to be `thorough`: searches take long. Once `enough` says so (a budget of time ends),
+        there is no other one either, and nothing is improved or checked any more.
         """
         pieces = spread_out(records)
-        search = Identification(pieces)
+        search = Identification(pieces, enough)
         several = records[0].output_dim > 1
         few = near is not None or (several and not thorough)
-        if near and several:
+        if near and (several or enough()):
             system = search.improved([near.system], max_radius=limits.max_radius)
         else:
             system = search.best(
@@ -183,11 +152,12 @@ class LinearStart:
                 max_radius=limits.max_radius,
                 near=[near.system] if near else limits.near,
             )
-        longer = _longer(records, pieces)
-        if longer:
-            search = Identification(longer)
+        longer = longer_pieces(records, pieces)
+        if longer and not enough():
+            search = Identification(longer, enough)
             system = search.improved([system], max_radius=limits.max_radius)
-        system = checked(search, system, warmup=window, max_radius=limits.max_radius)
+        if not enough():
+            system = checked(search, system, warmup=window, max_radius=limits.max_radius)
         return cls.of(system, pieces, window)
 
     @classmethod

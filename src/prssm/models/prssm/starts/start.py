@@ -3,13 +3,14 @@
 The paper's random walk, or a linear model of the data around which the GP learns.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
+from prssm.data.pieces import spread_out
 from prssm.data.record import Record
 from prssm.dynamics.transition import MEANS, LinearMean, Mean, NetworkMean, Transition
 from prssm.gp.kernels import KERNELS, Kernel
@@ -19,12 +20,7 @@ from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.emission import build_emission
 from prssm.models.prssm.levels import Level
 from prssm.models.prssm.recognition import Recognition
-from prssm.models.prssm.starts.linear_start import (
-    Choose,
-    LinearOrders,
-    LinearStart,
-    spread_out,
-)
+from prssm.models.prssm.starts.linear_start import Choose, LinearOrders, LinearStart
 
 if TYPE_CHECKING:
     from prssm.models.prssm.fitting.held_out import Fold
@@ -47,13 +43,16 @@ class Starts:
         records: Sequence[Record],
         of_all: "Starts | None" = None,
         choose: Choose = LinearOrders.choose,
+        enough: Callable[[], bool] = lambda: False,
     ) -> None:
         """`of_all`: the starts on all records, of which `records` are a part.
 
         They decide how complex a linear model may be for both: choosing anew for every part would
-        take longer than the training. `choose` is how that is decided.
+        take longer than the training. `choose` is how that is decided. Once `enough` says so (a
+        budget of time ends), linear models are made in a hurry.
         """
         self.choose = choose
+        self.enough = enough
         self.config = config
         self.whole = records
         self.records = spread_out(records)
@@ -70,6 +69,12 @@ class Starts:
             self.whole, config.latent_dim, config.recognition_window, order=config.linear_order
         )
 
+    @property
+    def linear_order(self) -> int | None:
+        """That of the best linear model, where somebody has asked for `orders`."""
+        orders = vars(self).get("orders")
+        return None if orders is None else orders.limits[0].order
+
     def with_states_of_the_data(self) -> "Starts":
         """The same with as many states as the best linear model has, if that is more."""
         config = self.config
@@ -77,7 +82,7 @@ class Starts:
             self.whole, MOST_STATES, config.recognition_window, order=config.linear_order
         )
         states = max(config.latent_dim, orders.states)
-        found = Starts(config.replace(latent_dim=states), self.whole)
+        found = Starts(config.replace(latent_dim=states), self.whole, enough=self.enough)
         found.orders = orders.up_to(states)
         return found
 
@@ -89,13 +94,13 @@ class Starts:
     def on(self, fold: "Fold") -> "Starts":
         """Restarts on what a fold shows, made once."""
         if id(fold) not in self._parts:
-            made = Starts(self.config, fold.shown_records, self)
+            made = Starts(self.config, fold.shown_records, self, enough=self.enough)
             self._parts[id(fold)] = (fold, made)
         return self._parts[id(fold)][1]
 
     def with_config(self, config: ResolvedConfig) -> "Starts":
         """The same linear models with other options, such as more states."""
-        found = Starts(config, self.whole, self.of_all)
+        found = Starts(config, self.whole, self.of_all, enough=self.enough)
         found.orders = self.orders
         found.linear = self.linear
         return found
@@ -107,7 +112,12 @@ class Starts:
         window = self.config.recognition_window
         return [
             LinearStart.fit(
-                self.whole, one, window, near=near, thorough=number < self.orders.together
+                self.whole,
+                one,
+                window,
+                near=near,
+                thorough=number < self.orders.together,
+                enough=self.enough,
             )
             for number, (one, near) in enumerate(zip(limits, of_all, strict=True))
         ]

@@ -1,0 +1,47 @@
+"""Pieces of long records: what models are made from where all rows would take too long."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from prssm.data.record import Record
+
+# of long data, what a linear model is made from
+_MOST_ROWS = 6000
+_PIECE = 2000
+# what it is improved on at last
+_LAST_ROWS = 40_000
+_LAST_PIECE = 10_000
+
+
+def spread_out(
+    records: Sequence[Record], most: int = _MOST_ROWS, piece: int = _PIECE
+) -> list[Record]:
+    """The same records where they have at most so many rows in all, else pieces of them.
+
+    The pieces are evenly spread over the data.
+
+    A few thousand rows tell the few parameters of a linear model; more would take longer than all
+    of the training.
+    """
+    total = sum(len(record) for record in records)
+    if total <= most:
+        return list(records)
+    pieces: list[Record] = []
+    for record in records:
+        edges = np.linspace(0, len(record), -(-len(record) // piece) + 1).astype(int)
+        pieces += [record[begin:end] for begin, end in pairwise(edges)]
+    chosen = np.linspace(0, len(pieces) - 1, max(1, len(pieces) * most // total)).astype(int)
+    return [pieces[index] for index in chosen]
+
+
+def long_pieces(records: Sequence[Record]) -> list[Record]:
+    """As many rows as a linear model is improved on at last, in long pieces."""
+    return spread_out(records, _LAST_ROWS, _LAST_PIECE)
+
+
+def longer_pieces(records: Sequence[Record], pieces: Sequence[Record]) -> list[Record]:
+    """More of the records than the pieces are; none where these are all."""
+    more = long_pieces(records)
+    return more if sum(map(len, more)) > sum(map(len, pieces)) else []
