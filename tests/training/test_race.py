@@ -70,6 +70,15 @@ def test_a_race_that_nobody_goes_on_with_is_over():
     assert len(trainer.calls) == 3
 
 
+def test_without_iterations_all_starts_are_as_they_were_and_none_is_lost():
+    trainer = Counting()
+    standing, log = run(trainer, rounds=(0, 0), referee=lambda standing: np.arange(4))
+    assert trainer.calls == []
+    np.testing.assert_array_equal(standing.theta, np.zeros((2, 4, 1)))
+    np.testing.assert_array_equal(standing.objective, np.zeros((2, 4)))
+    assert log.diverged == 0
+
+
 def test_a_lost_restart_is_not_trained_further_and_has_no_objective():
     trainer = Counting(lose=1)
     standing, log = run(trainer, rounds=(25,))

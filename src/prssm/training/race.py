@@ -281,7 +281,10 @@ class _Course:
         rounds = state["curve_iteration"] > int(state["begun"])
         late = state["curve"][rounds][-_JUDGED:]
         objective = state["objectives"][-1].copy() if number else np.full(len(active), np.nan)
-        objective[active] = np.mean(late[:, active], axis=0) if len(late) else np.nan
+        if len(late):
+            objective[active] = np.mean(late[:, active], axis=0)
+        elif not number:  # nobody was trained, so nobody is known to be better
+            objective[active] = 0.0
         objective[state["alive_until"] >= 0] = np.nan
         state |= {
             "after": np.concatenate([state["after"], state["theta"][None]]),
