@@ -19,7 +19,13 @@ export function pictureCard(shared, parts) {
   const range = () => doc.get_model_by_name("shown");
   const query = () => `columns=${shownColumns(shared).join(",")}`;
 
+  // Without a picture there is nothing to zoom.
+  function allow(there) {
+    for (const one of tools) one.disabled = !there;
+  }
+
   async function show() {
+    allow(false);
     const columns = shownColumns(shared);
     panels = columns.length;
     if (!panels) {
@@ -28,7 +34,10 @@ export function pictureCard(shared, parts) {
       return fill(place, h("p", { className: "empty" }, "No column is shown. Tick some in the table above."));
     }
     const item = await attempt(() => get(`/api/logs/${log.id}/picture?${query()}`));
-    if (!item) return undefined;
+    if (!item) {
+      allow(doc !== null); // the picture before is still there
+      return undefined;
+    }
     doc = await embed(place, item);
     if (!doc) return undefined;
     range().change.connect(() => { clearTimeout(timer); timer = setTimeout(update, PATIENCE); });
@@ -37,6 +46,7 @@ export function pictureCard(shared, parts) {
     drag();
     mark();
     place.dataset.ready = String(panels);
+    allow(true);
     return undefined;
   }
 
@@ -85,7 +95,6 @@ export function pictureCard(shared, parts) {
   }
 
   function look(factor, shift) {
-    if (!doc) return;
     const { start, end } = range();
     const middle = (start + end) / 2 + shift * (end - start);
     const half = Math.min(((end - start) / 2) * factor, (log.rows - 1) / 2);
@@ -94,18 +103,21 @@ export function pictureCard(shared, parts) {
   }
 
   const tool = (text, label, onclick) => h("button", { type: "button", "aria-label": label, title: label, onclick }, text);
+  const tools = [
+    tool("+", "Zoom in", () => look(0.5, 0)), tool("−", "Zoom out", () => look(2, 0)),
+    tool("←", "Earlier rows", () => look(1, -0.5)), tool("→", "Later rows", () => look(1, 0.5)),
+    tool("All", "Show all rows", () => range().setv({ start: 0, end: Math.max(log.rows - 1, 1) })),
+  ];
   const dragging = select(
     [["zoom", "zooms in"], ["training", "marks the training part"], ["test", "marks the test part"]], mode,
     (value) => { mode = value; drag(); }, { "aria-label": "What dragging on the picture does" });
   const element = card("Picture",
     h("div", { className: "row" },
       h("span", {}, "Dragging "), dragging,
-      tool("+", "Zoom in", () => look(0.5, 0)), tool("−", "Zoom out", () => look(2, 0)),
-      tool("←", "Earlier rows", () => look(1, -0.5)), tool("→", "Later rows", () => look(1, 0.5)),
-      tool("All", "Show all rows", () => range()?.setv({ start: 0, end: Math.max(log.rows - 1, 1) })),
+      ...tools,
       h("span", { className: "small" }, h("span", { className: "swatch training" }), " training ",
         h("span", { className: "swatch test" }), " test")),
     h("figure", {}, place, h("figcaption", {},
       "The shown columns over the row number. Ctrl and the wheel zoom.")), words);
-  return { element, show, mark, leave: () => { clearTimeout(timer); clear(place); doc = null; } };
+  return { element, show, mark, leave: () => { clearTimeout(timer); allow(false); clear(place); doc = null; } };
 }
