@@ -13,6 +13,10 @@ MARKERS = {
         for part in ("training", "choice", "band", "likelihood", "nominal")
     },
     "linear-bands": ("<!-- linear-bands: begin -->", "<!-- linear-bands: end -->"),
+    "linear-level-bands": (
+        "<!-- linear-level-bands: begin -->",
+        "<!-- linear-level-bands: end -->",
+    ),
     "kinds": ("<!-- kinds: begin -->", "<!-- kinds: end -->"),
     "true-function": ("<!-- true-function: begin -->", "<!-- true-function: end -->"),
     "gpu": ("<!-- gpu:begin -->", "<!-- gpu:end -->"),

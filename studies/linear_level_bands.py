@@ -1,0 +1,110 @@
+"""How wide the band of the level `linear` should be, over ten new runs of random systems.
+
+    python studies/linear_level_bands.py --docs docs/explanation/calibration.md
+    python studies/linear_level_bands.py --report-only
+
+Systems that are linear, or whose motion is disturbed so much that fits often keep the linear model.
+`kept` is the band that ships. The others are wider by half of, or all of, what Student's interval
+asks for with as many degrees of freedom as the held-out errors have independent values. Beside them
+is the band of `LinearSSM`. Recorded rows are not run again.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from itertools import count, islice
+from typing import Any
+
+import numpy as np
+from linear_study import run_study
+
+from prssm import PRSSM, LinearSSM
+from prssm.data.record import Record
+from prssm.data.simulators.random_systems import random_recording
+from prssm.models.estimator import Estimator
+from prssm.models.prssm.band.calibration import Calibration
+from prssm.prediction.correlation import independent_values
+from prssm.prediction.gaussian import student_factor
+
+FRESH = 141  # number of the first random system that no other rule was made on
+DISTURBED = 0.1  # of the output's deviation, from which on a system counts as disturbed
+RUNS = 10
+ROWS = 500
+WIDER = {"kept": 0.0, "half of Student's": 0.5, "Student's": 1.0}  # powers of Student's factor
+BANDS = (*WIDER, "LinearSSM")
+GOOD = (0.85, 0.99)  # shares inside two deviations
+
+
+def _numbers(kind: str) -> Iterator[int]:
+    for number in count(FRESH):
+        facts = random_recording(number).facts
+        disturbed = facts["disturbance"] > DISTURBED
+        if disturbed if kind == "disturbed" else facts["kind"] == "linear" and not disturbed:
+            yield number
+
+
+@cache
+def _system(kind: str, index: int) -> int:
+    """The number of the random system that is so many of its kind after the first."""
+    return next(islice(_numbers(kind), index, None))
+
+
+def data(kind: str, index: int) -> tuple[Record, list[Record]]:
+    """What is trained on, and new runs."""
+    found = random_recording(_system(kind, index))
+    return found.train, [found.again(found.test_moves, ROWS, seed) for seed in range(RUNS)]
+
+
+def study(kind: str, index: int) -> dict[str, Any]:
+    """Shares inside two deviations, and log-likelihoods, of all bands."""
+    train, unseen = data(kind, index)
+    model = PRSSM(complexity="linear", neurons=0, grow=False).fit(train)
+    held_out = model.restarts_.candidates()[-1].held_out.errors
+    student = student_factor(independent_values(held_out))
+    kept = model.calibration_.factor
+    row: dict[str, Any] = {"kind": kind, "number": _system(kind, index), "rows": len(train)}
+    for name, power in WIDER.items():
+        model.calibration_ = Calibration(kept * student**power)
+        row[name] = _scores(model, unseen)
+    row["LinearSSM"] = _scores(LinearSSM().fit(train), unseen)
+    return row
+
+
+def _scores(model: Estimator, unseen: list[Record]) -> dict[str, float]:
+    found = model.evaluate(unseen)
+    return {"held": found["coverage_2sigma"], "likelihood": found["log_likelihood_scaled"]}
+
+
+def page(rows: Iterable[Mapping[str, Any]]) -> str:
+    """A line for each band: shares and means over all systems."""
+    rows = list(rows)
+    lines = [
+        "| band | systems | inside 0.85-0.99 | narrower | wider | mean share | log-likelihood |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for band in BANDS:
+        held = np.array([row[band]["held"] for row in rows])
+        likelihood = np.mean([row[band]["likelihood"] for row in rows])
+        shares = [
+            np.mean((held >= GOOD[0]) & (held <= GOOD[1])),
+            np.mean(held < GOOD[0]),
+            np.mean(held > GOOD[1]),
+        ]
+        cells = " | ".join(f"{share:.0%}" for share in shares)
+        lines.append(f"| {band} | {len(rows)} | {cells} | {held.mean():.3f} | {likelihood:.3f} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    run_study(
+        __doc__,
+        "linear_level_bands",
+        {"linear": data, "disturbed": data},
+        study=study,
+        page=page,
+        told=lambda row: f"{row['number']}: {row['kept']} {row['LinearSSM']}",
+        systems=16,
+    )
+
+
+if __name__ == "__main__":
+    main()
