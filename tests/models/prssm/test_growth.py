@@ -13,6 +13,7 @@ from prssm.models.prssm.fitting import contest, growth
 from prssm.models.prssm.fitting.growth import seconds, stages
 from prssm.models.prssm.levels import LEVELS
 from prssm.models.prssm.selection import Choice
+from prssm.models.prssm.trained import HeldOut
 
 SMALL = {
     "inducing": 4,
@@ -139,6 +140,33 @@ def test_a_linear_model_of_few_rows_gives_way_to_large_gains_only(levels, rows, 
     assert len(told) == taken
 
 
+@pytest.mark.parametrize(
+    ("levels", "rows", "errors", "gain"),
+    [
+        (["linear"], 900, [0.9, 0.9, 0.9 + 1e-9], 0.1),
+        (["linear"], 900, [0.7, 0.99, 0.99], 0.0),  # less in all of them, by chance perhaps
+        (["held"], 900, [0.7, 1.0, 1.0], 1.0 - 0.7 ** (1.0 / 3.0)),
+        (["linear"], 9000, [0.7], 0.3),  # one stretch of long data says enough
+        (["linear"], 900, [0.7], 0.0),
+    ],
+)
+def test_growth_must_surely_err_less_than_a_linear_model_of_few_rows(levels, rows, errors, gain):
+    """Errors relative to the linear model's, which are one in all stretches."""
+
+    def with_errors(one, sizes):
+        stretches = [np.full((5, 1), size) for size in sizes]
+        held_out = HeldOut(stretches, stretches)
+        one.fitting.trained.held_out = lambda level, number, folds: held_out
+        one.choice.candidates[:] = [
+            SimpleNamespace(level=part.level, round=0) for part in one.choice.candidates
+        ]
+        return one
+
+    now = with_errors(contender(levels, rows), [1.0] * len(errors))
+    other = with_errors(contender(["free"], rows), errors)
+    assert contest.gain_of_growth(now, other, []) == pytest.approx(gain, abs=1e-6)
+
+
 def test_what_errs_more_over_its_training_records_is_not_taken():
     now = contender(["held"], 900)
     worse = contender(["free"], 900, error=1.03)
@@ -153,6 +181,7 @@ def test_what_errs_more_over_its_training_records_is_not_taken():
 def everything_is_better(monkeypatch):
     """Every change is taken, stages are short, and 400 rows are many."""
     monkeypatch.setattr(contest, "needed_gain", lambda now: -np.inf)
+    monkeypatch.setattr(contest, "_SURELY", -np.inf)
     monkeypatch.setattr(growth, "least_gain", lambda now: -np.inf)
     monkeypatch.setattr(contest, "_WORSE", np.inf)
     monkeypatch.setattr(contest, "LEAST_STEPS", 300)

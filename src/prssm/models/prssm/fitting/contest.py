@@ -34,6 +34,7 @@ _MANY = 4000
 # Share of the held-out error that a stage must save: of few data, whose errors say less, more.
 _GAIN = 0.02
 _GAIN_OF_MANY = 0.005
+_SURELY = 2.0  # standard errors by which larger models must err less than a linear one
 _WORSE = 0.02  # by which it may err more over the training records
 # A mode of the linear model is slow from so many steps on; a slower rate gives it so many.
 _SLOW_STEPS = 200
@@ -219,8 +220,7 @@ class Contest:
             phase,
             stride=now.stride,
         )
-        gain = 1.0 - other.held_out(folds).typical / now.held_out(folds).typical
-        return self.better(now, other, gain=gain)
+        return self.better(now, other, gain=gain_of_growth(now, other, folds))
 
     def _trained(
         self, starts: Starts, fitting: Fitting, phase: tuple[Session, str], stride: int
@@ -277,8 +277,33 @@ def is_surely_negative(values: np.ndarray, errors: float) -> bool:
     """
     if len(values) < 2 or not np.isfinite(values).all():
         return False
+    return bool(np.all(values < 0.0)) or is_negative_by(values, errors)
+
+
+def is_negative_by(values: np.ndarray, errors: float) -> bool:
+    """Whether the mean of several values is below zero by so many of its standard errors."""
     error = values.std(ddof=1) / np.sqrt(len(values))
-    return bool(np.all(values < 0.0) or values.mean() < -errors * error)
+    return bool(values.mean() < -errors * error)
+
+
+def gain_of_growth(now: Contender, other: Contender, folds: Sequence[Fold]) -> float:
+    """The share of its held-out error on these folds that the other one saves.
+
+    0 where that may be chance and a linear model of few data would give way: three stretches on
+    which all err less by a little are no reason.
+    """
+    before = now.held_out(folds)
+    after = other.held_out(folds)
+    if keeps_linear(now) and not is_long(now):
+        saved = np.log(after.of_stretches()) - np.log(before.of_stretches())
+        if len(saved) < 2 or not is_negative_by(saved, _SURELY):
+            return 0.0
+    return 1.0 - after.typical / before.typical
+
+
+def keeps_linear(now: Contender) -> bool:
+    """Whether the linear level is among what would be kept."""
+    return any(one.level is LEVELS["linear"] for one in now.choice.candidates)
 
 
 def is_long(now: Contender) -> bool:
@@ -297,8 +322,7 @@ def needed_gain(now: Contender) -> float:
     Few data say little: where the linear model is among the best, what saves no more than levels
     differ by chance does not take its place.
     """
-    linear = any(one.level is LEVELS["linear"] for one in now.choice.candidates)
-    return NEAR if linear and not is_long(now) else least_gain(now)
+    return NEAR if keeps_linear(now) and not is_long(now) else least_gain(now)
 
 
 def phase_checkpoint(checkpoint: Path | None, name: str) -> Path | None:

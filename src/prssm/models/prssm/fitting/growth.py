@@ -23,6 +23,7 @@ from prssm.models.prssm.fitting.contest import (
     LEAST_STEPS,
     Contender,
     Contest,
+    gain_of_growth,
     least_gain,
 )
 from prssm.models.prssm.fitting.fit import Fitting, schedule_of
@@ -143,7 +144,7 @@ class Growth:
     def _judge(self, fitting: Fitting) -> None:
         """What has grown takes the place of the best if it errs less."""
         other = replace(self.best, fitting=fitting, choice=choose(fitting.trained))
-        gain = 1.0 - other.held_out(self.folds).typical / self.best.held_out(self.folds).typical
+        gain = gain_of_growth(self.best, other, self.folds)
         self.best = self.contest.better(self.best, other, gain=gain)
 
 
