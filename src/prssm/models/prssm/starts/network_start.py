@@ -26,7 +26,6 @@ from prssm.models.prssm.starts.start import gp_without_signal
 
 # Of the prior around the start; see `networks.search`. Errors are correlated over tens of rows.
 _PRIOR_WEIGHT = 30.0
-_PROCESS_STD = 1e-4  # a network's errors are its sensors'
 # Neurons of a recognition model, and windows for each of its weights.
 _RECOGNITION_NEURONS = (16, 128)
 _WINDOWS_EACH = 20
@@ -192,8 +191,7 @@ def network_model(
         neuron_bias=system.neuron_bias,
     )
     transition = gp_without_signal(config, mean, system.shape.inputs, rng=rng)
-    states, _, outputs, _ = system.shape
-    transition = replace(transition, log_process_std=np.full(states, np.log(_PROCESS_STD)))
+    outputs = system.shape.outputs
     recognition = network.recognition(window, hidden, [config.seed])
     return StateSpaceModel(
         transition,

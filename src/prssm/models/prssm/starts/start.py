@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from prssm.models.prssm.fitting.held_out import Fold
 
 MOST_STATES = 20  # that the data may ask for, as many as a linear model may have
-_NO_SIGNAL = 1e-4  # signal deviation of a GP that plays no part
-# Process noise of a linear model that is not trained: all that it errs is in its sensors' noise.
-_NO_PROCESS_STD = 1e-4
+# What a model without a GP has: hardly a signal, and hardly process noise. All that a linear model
+# or a network errs is in its sensors' noise.
+_WITHOUT_GP = {"signal_std": 1e-4, "z_mean_std": 0.0, "process_std": 1e-4}
 
 
 class Starts:
@@ -142,10 +142,7 @@ class Starts:
         linear = self.linear[restart % len(self.linear)]
         if with_gp:
             return linear_model(self.config, linear.that_can_learn(), rng)
-        config = self.config.replace(
-            signal_std=_NO_SIGNAL, z_mean_std=0.0, process_std=_NO_PROCESS_STD
-        )
-        return linear_model(config, linear.turned(), rng)
+        return linear_model(self.config.replace(**_WITHOUT_GP), linear.turned(), rng)
 
     def network_model(self, restart: int, rng: np.random.Generator) -> StateSpaceModel:
         """A network that was trained before; see `fitting.network_contender`."""
@@ -230,12 +227,12 @@ def gp_without_signal(
     config: ResolvedConfig, mean: Mean, inputs: int, *, rng: np.random.Generator
 ) -> Transition:
     """A transition that is its prior mean: the GP plays no part."""
-    quiet = config.replace(signal_std=_NO_SIGNAL, z_mean_std=0.0)
+    quiet = config.replace(**_WITHOUT_GP)
     dx = config.latent_dim
     shape = (_sets(config), config.inducing, dx + inputs)
     zeta = rng.uniform(-config.zeta_range, config.zeta_range, shape)
     gp = SparseGP(_kernels(quiet, dx + inputs), zeta, _inducing(quiet, rng))
-    return Transition(gp, mean, np.full(dx, np.log(config.process_std)))
+    return Transition(gp, mean, np.full(dx, np.log(quiet.process_std)))
 
 
 def _mean(config: ResolvedConfig, linear: LinearStart, rng: np.random.Generator) -> Mean:
