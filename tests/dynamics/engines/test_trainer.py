@@ -126,6 +126,7 @@ CASES = {
         "default",
         {"neurons": 4, "latent_dim": 4, "inputs": 0, "draws": "step"},
     ),
+    "more than is kept on tape": ("default", {"horizon": 40, "batch": 500}),
     "no inputs": ("default", {"inputs": 0}),
     "one output, two inputs": ("default", {"inputs": 2, "outputs": 1}),
     "a new function at every step": ("default", {"draws": "step"}),

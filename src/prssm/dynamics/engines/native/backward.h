@@ -1,5 +1,5 @@
 // One block of trajectories from its last step back to the first: cotangents, and the sums that parameter gradients are made
-// of. e, a and c are computed again from the saved states. docs/adjoint.md derives every formula.
+// of. e and a come from the tape of the way forward or are computed again from the saved states, as c is. docs/adjoint.md derives every formula.
 #pragma once
 
 #include "neurons.h"
@@ -16,8 +16,8 @@ class Backward {
 
  public:
   Backward(const Model<S>& model, const Run<S>& run, int64_t block, Arena& arena)
-      : model_(model), run_(run), step_(model, run, block, arena), at_(sums_of(model)), slots_(slots_of(model)),
-        neurons_(model, slots_, arena) {
+      : model_(model), run_(run), step_(model, run, block, arena), tape_(model, run, block), at_(sums_of(model)),
+        slots_(slots_of(model)), neurons_(model, slots_, arena), a_stride_(model.sets() * model.padded()) {
     const int64_t dx = model.dx, padded = model.padded(), sets = model.sets();
     arena.take(lanes_, dx * at_.in_lanes), arena.take(slope_, dx * padded);
     arena.take(g_a_, padded), arena.take(g_a_more_, padded);
@@ -26,6 +26,7 @@ class Backward {
     arena.take(slot_a_, slots_ * sets * padded), arena.take(slot_w_, slots_ * sets * padded);
     arena.take(slot_unsaid_, slots_ * dx), arena.take(slot_floored_, slots_ * dx);
     arena.take(slot_xu_, slots_ * moment_columns(model.din()));
+    if (tape_.any()) a_stride_ = -tape_.stride;  // slots go back in time
   }
 
   void operator()(double* sums) {
@@ -34,6 +35,7 @@ class Backward {
     for (int64_t d = 0; d < model_.dx; ++d) g_[d] = load_or_zero(step_.at(run_.g_states, last, d), step_.count);
     int64_t waiting = 0;
     for (int64_t t = last - 1; t >= 0; --t) {
+      if (waiting == 0 && tape_.any()) slot_a_ = tape_.a(t, 0);
       step_back(t, waiting++);
       if (waiting == slots_ || t == 0) {
         for (int64_t d = 0; d < model_.dx; ++d) add_products(d, waiting);
@@ -82,7 +84,7 @@ class Backward {
   // Dimension d's share of one step back. What goes through a shared kernel waits until all dimensions have given theirs.
   void pull_back(int64_t d, int64_t t, int64_t slot) {
     const int64_t set = model_.set_of(d), at = slot * model_.dx + d;
-    if (set == d) step_.a = slot_a_ + (slot * model_.sets() + d) * model_.padded(), step_.look(d);
+    if (set == d) look(d, t, slot);
     const auto f = step_.predict(d);
     const Wide<S> std = root(f.variance), g = g_[d];
     const Wide<S> twice_g_var = g * load(step_.at(run_.eps, t, d), step_.count) / std;
@@ -96,6 +98,19 @@ class Backward {
     unsaid_sum = squares_of(d) == d ? g_unsaid : unsaid_sum + g_unsaid;
     add_simple_sums(lanes_ + d * at_.in_lanes, g, g_var, g_unsaid);
     if (!model_.shared || d + 1 == model_.dx) pull_through_kernel(set, slot);
+  }
+
+  void look(int64_t d, int64_t t, int64_t slot) {
+    step_.a = a_of(d) + slot * a_stride_;
+    if (!tape_.any()) return step_.look(d);
+    step_.e = tape_.e(t, d);
+    step_.look_again(d);
+  }
+
+  // a of the first step that is waiting, of the set that dimension d has.
+  Wide<S>* a_of(int64_t d) const {
+    const int64_t set = model_.set_of(d), padded = model_.padded();
+    return slot_a_ + (tape_.any() ? 2 : 1) * set * padded;
   }
 
   // Whose outer products a a' dimension d's are added to: without V only the sum over a shared set is needed.
@@ -171,24 +186,24 @@ class Backward {
 
   // sum += factor a a', lower tiles.
   void add_squares(int64_t d, int64_t slots, const Wide<S>* factor, Vector* sum) {
-    const int64_t padded = model_.padded(), stride = model_.sets() * padded;
-    const Wide<S>* a = slot_a_ + model_.set_of(d) * padded;
+    const int64_t padded = model_.padded();
+    const Wide<S>* a = a_of(d);
     for (int64_t slot = 0; slot < slots; ++slot) {
       const Wide<S> here = factor[slot * model_.dx + d];
-      for (int64_t p = 0; p < padded; ++p) weighted_[slot * padded + p] = a[slot * stride + p] * here;
+      for (int64_t p = 0; p < padded; ++p) weighted_[slot * padded + p] = a[slot * a_stride_ + p] * here;
     }
     for (int64_t tile = 0; tile < model_.tiles; ++tile) {
-      add_outer(weighted_ + tile * kTile, padded, a, stride, kTile * (tile + 1), slots, sum + triangle(tile));
+      add_outer(weighted_ + tile * kTile, padded, a, a_stride_, kTile * (tile + 1), slots, sum + triangle(tile));
     }
   }
 
   // slope += g a.
   void add_slope(int64_t d, int64_t slots) {
-    const int64_t padded = model_.padded(), stride = model_.sets() * padded;
-    const Wide<S>* a = slot_a_ + model_.set_of(d) * padded;
+    const int64_t padded = model_.padded();
+    const Wide<S>* a = a_of(d);
     for (int64_t p = 0; p < padded; ++p) {
       Wide<S> sum = slope_[d * padded + p];
-      for (int64_t slot = 0; slot < slots; ++slot) sum += a[slot * stride + p] * slot_g_[slot * model_.dx + d];
+      for (int64_t slot = 0; slot < slots; ++slot) sum += a[slot * a_stride_ + p] * slot_g_[slot * model_.dx + d];
       slope_[d * padded + p] = sum;
     }
   }
@@ -225,9 +240,11 @@ class Backward {
   const Model<S>& model_;
   const Run<S>& run_;
   Step<S> step_;
+  const Tape<S> tape_;
   const Sums at_;
   const int64_t slots_;
   NeuronsBack<S> neurons_;
+  int64_t a_stride_;  // from the a of a step that is waiting to that of the next one
   Vector* lanes_;  // the sums of this block, lanes apart
   Wide<S>*slope_, *g_a_, *g_a_more_, *g_, *g_xu_, *pull_, *slot_a_, *slot_w_, *slot_g_, *slot_unsaid_, *slot_floored_,
       *slot_xu_, *weighted_;

@@ -8,6 +8,7 @@ template <class S>
 void forward(const Model<S>& model, const Run<S>& run, int64_t block, void* scratch) {
   Arena arena(scratch);
   Step<S> step(model, run, block, arena);
+  const Tape<S> tape(model, run, block);
   Neurons<S> neurons(model, 1, arena);
   for (int64_t i = 0; i < model.dx; ++i) step.x[i] = load(step.at(run.x1, 0, i), step.count);
   for (int64_t t = 0; t < run.steps; ++t) {
@@ -18,7 +19,10 @@ void forward(const Model<S>& model, const Run<S>& run, int64_t block, void* scra
     const Wide<S>* added = nullptr;
     if (neurons.any()) neurons.look(step.xu, 0), added = neurons.add(0);
     for (int64_t d = 0; d < model.dx; ++d) {
-      if (model.set_of(d) == d) step.look(d);
+      if (model.set_of(d) == d) {
+        if (tape.any()) step.e = tape.e(t, d), step.a = tape.a(t, d);
+        step.look(d);
+      }
       const auto f = step.predict(d);
       Wide<S> x = f.mean + model.dimension[d].bias;
       for (int64_t i = 0; i < model.din(); ++i) x += step.xu[i] * model.dimension[d].weight[i];
@@ -43,7 +47,7 @@ int64_t scratch_bytes(const Model<S>& model) {
 }
 
 template <class S>
-constexpr Kernel<S> kernel() { return {kLanes<S>, scratch_bytes<S>, forward<S>, backward<S>}; }
+constexpr Kernel<S> kernel() { return {kLanes<S>, scratch_bytes<S>, Tape<S>::bytes, forward<S>, backward<S>}; }
 
 }  // namespace
 

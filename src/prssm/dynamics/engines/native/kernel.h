@@ -63,6 +63,8 @@ struct Run {
   S* states;                     // written by the forward pass, read by the backward pass
   const S* g_states;
   S *g_x1, *g_u, *g_eps, *g_mean;
+  // What the forward pass leaves for the backward pass of the same blocks, aligned to 64 bytes (`Tape`); null: nothing.
+  void* tape;
 };
 
 // Where the sums over steps and trajectories lie that the parameter gradients of one dimension are made of.
@@ -122,12 +124,13 @@ template <class S>
 }
 
 // One copy of the kernel, compiled for one kind of processor. Block b holds trajectories b * lanes and the following.
-// `scratch` is aligned to 64 bytes; the backward pass adds to `sums` (Dx, Sums::size) and the
+// `scratch` is aligned to 64 bytes, `tape_bytes` counts what a run of so many steps leaves on tape; the backward pass adds to `sums` (Dx, Sums::size) and the
 // neurons' behind them.
 template <class S>
 struct Kernel {
   int64_t lanes;
   int64_t (*scratch_bytes)(const Model<S>&);
+  int64_t (*tape_bytes)(const Model<S>&, int64_t steps);  // of one block
   void (*forward)(const Model<S>&, const Run<S>&, int64_t block, void* scratch);
   void (*backward)(const Model<S>&, const Run<S>&, int64_t block, void* scratch, double* sums);
 };

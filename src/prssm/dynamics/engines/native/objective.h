@@ -19,6 +19,8 @@
 namespace prssm {
 
 constexpr double kLargestCorrelation = 0.99;  // as in elbo.py
+// A longer tape is not kept: to read it back from memory takes as long as to compute it again.
+constexpr int64_t kTapeBytes = 8 * 1024 * 1024;
 
 template <class S>
 class Objective {
@@ -47,8 +49,8 @@ class Objective {
     functions_.draw(draw.function);
     const PackedModel<S> packed(shape_, functions_.given);
     const Model<S> model = packed.model();
-    Run<S> run = arrays(draw);
     ready(model);
+    const Run<S> run = arrays(draw);
     in_blocks([&](int64_t block, void* scratch) { kernel_.forward(model, run, block, scratch); });
     correlate(theta, own, kl_weight);
     const double log_likelihood = likelihood_.run(theta, states_.data(), inputs_.data(), rho_.data(), scale, g,
@@ -71,7 +73,10 @@ class Objective {
   }
 
   void ready(const Model<S>& model) {
-    if (scratch_.empty()) scratch_ = scratch_for(std::min(workers_, blocks_), kernel_.scratch_bytes(model));
+    if (!scratch_.empty()) return;
+    scratch_ = scratch_for(std::min(workers_, blocks_), kernel_.scratch_bytes(model));
+    const int64_t bytes = blocks_ * kernel_.tape_bytes(model, n_.steps);
+    if (bytes <= kTapeBytes) tape_ = scratch_for(1, bytes);
   }
 
   Run<S> arrays(const Draw<S>& draw) {
@@ -79,6 +84,7 @@ class Objective {
     run.steps = n_.steps, run.batch = n_.trajectories();
     run.x1 = x1_.data(), run.u = inputs_.data(), run.eps = draw.eps, run.mean = functions_.v.data();
     run.states = states_.data(), run.g_states = g_states_.data(), run.g_x1 = g_x1_.data(), run.g_mean = g_v_.data();
+    run.tape = tape_.empty() ? nullptr : tape_[0].get();
     return run;
   }
 
@@ -266,7 +272,7 @@ class Objective {
   std::vector<int64_t> first_rows_;
   std::vector<S> x1_, inputs_, states_, g_states_, g_x1_, g_v_;
   std::vector<double> rho_, g_rho_, m_g_, V_g_, sums_;
-  std::vector<Scratch> scratch_;
+  std::vector<Scratch> scratch_, tape_;
 };
 
 }  // namespace prssm

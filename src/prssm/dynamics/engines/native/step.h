@@ -27,6 +27,33 @@ class Arena {
   int64_t used_ = 0;
 };
 
+// What a forward pass has computed at each step of one block, so that the way back need not: e and a of every set of
+// inducing inputs, side by side.
+template <class S>
+class Tape {
+ public:
+  Tape(const Model<S>& model, const Run<S>& run, int64_t block)
+      : padded_(model.padded()), stride(2 * model.sets() * padded_),
+        begin_(run.tape == nullptr ? nullptr : static_cast<Wide<S>*>(run.tape) + block * (run.steps - 1) * stride) {}
+
+  static int64_t bytes(const Model<S>& model, int64_t steps) {
+    return (steps - 1) * 2 * model.sets() * model.padded() * static_cast<int64_t>(sizeof(Wide<S>));
+  }
+
+  bool any() const { return begin_ != nullptr; }
+  Wide<S>* e(int64_t t, int64_t set) const { return begin_ + t * stride + 2 * set * padded_; }
+  Wide<S>* a(int64_t t, int64_t set) const { return e(t, set) + padded_; }
+
+ private:
+  const int64_t padded_;
+
+ public:
+  const int64_t stride;  // from a step to the next one
+
+ private:
+  Wide<S>* const begin_;
+};
+
 template <class S>
 class Step {
  public:
@@ -75,7 +102,14 @@ class Step {
     const Dimension<S>& k = model.dimension[d];
     correlate(k);
     lower_times(k.white_rows, e, model.tiles, a);
-    unsaid = all(k.variance) - dot(a, a, model.padded());
+    leave(k);
+  }
+
+  // The same where e and a are known from the way forward.
+  void look_again(int64_t d) {
+    const Dimension<S>& k = model.dimension[d];
+    for (int64_t i = 0; i < model.din(); ++i) scaled[i] = xu[i] * k.scale[i];
+    leave(k);
   }
 
   // Dimension d at what was looked at last.
@@ -101,6 +135,8 @@ class Step {
     if (!model.own_mean) return all(model.dimension[d].mean[p]);
     return p < model.points ? load(run.mean + (d * model.points + p) * run.batch + first, count) : all(S(0));
   }
+
+  void leave(const Dimension<S>& k) { unsaid = all(k.variance) - dot(a, a, model.padded()); }
 
   // e_p = 2^-|zeta'_p - xu'|^2, with the square multiplied out.
   void correlate(const Dimension<S>& k) {
