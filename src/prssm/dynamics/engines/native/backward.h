@@ -85,8 +85,7 @@ class Backward {
   void pull_back(int64_t d, int64_t t, int64_t slot) {
     const int64_t set = model_.set_of(d), at = slot * model_.dx + d;
     if (set == d) look(d, t, slot);
-    const auto f = step_.predict(d);
-    const Wide<S> std = root(f.variance), g = g_[d];
+    const Wide<S> std = root(step_.predicted_variance(d)), g = g_[d];
     const Wide<S> twice_g_var = g * load(step_.at(run_.eps, t, d), step_.count) / std;
     const Wide<S> twice_g_unsaid = where_positive(step_.unsaid, twice_g_var);
     add_g_a(d, g, twice_g_var, twice_g_unsaid);
@@ -101,16 +100,14 @@ class Backward {
   }
 
   void look(int64_t d, int64_t t, int64_t slot) {
+    if (tape_.any()) return step_.look_again(d, t, tape_);
     step_.a = a_of(d) + slot * a_stride_;
-    if (!tape_.any()) return step_.look(d);
-    step_.e = tape_.e(t, d);
-    step_.look_again(d);
+    step_.look(d);
   }
 
   // a of the first step that is waiting, of the set that dimension d has.
   Wide<S>* a_of(int64_t d) const {
-    const int64_t set = model_.set_of(d), padded = model_.padded();
-    return slot_a_ + (tape_.any() ? 2 : 1) * set * padded;
+    return slot_a_ + model_.set_of(d) * (tape_.any() ? tape_.size : model_.padded());
   }
 
   // Whose outer products a a' dimension d's are added to: without V only the sum over a shared set is needed.
@@ -226,11 +223,16 @@ class Backward {
     const int64_t padded = model_.padded();
     const Wide<S>*slope = slope_ + d * padded, *mean = step_.mean + d * padded;
     auto both = [](const Wide<S>& x) { return total<S>(x.part[0]) + total<S>(x.part[1]); };
-    for (int64_t i = 0; i < at_.in_lanes; ++i) sums[i] += total<S>(lanes_[d * at_.in_lanes + i]);
+    auto add_lanes = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) sums[i] += total<S>(lanes_[d * at_.in_lanes + i]);
+    };
+    add_lanes(0, at_.floored);
+    if (model_.spread) add_lanes(at_.floored, at_.moments);  // else nothing was added there
+    add_lanes(at_.moments, at_.in_lanes);
     for (int64_t p = 0; p < padded; ++p) sums[at_.slope + p] += both(slope[p]);
     if (!model_.own_mean) return;
-    for (int64_t p = 0; p < padded; ++p) {
-      for (int64_t q = 0; q < padded; ++q) sums[at_.cross + p * padded + q] += both(mean[p] * slope[q]);
+    for (int64_t p = 0; p < model_.points; ++p) {
+      for (int64_t q = 0; q <= p; ++q) sums[at_.cross + p * padded + q] += both(mean[p] * slope[q]);
     }
     for (int64_t p = 0; p < model_.points; ++p) {
       store(run_.g_mean + (d * model_.points + p) * run_.batch + step_.first, step_.count, slope[p]);

@@ -22,12 +22,12 @@ void forward(const Model<S>& model, const Run<S>& run, int64_t block, void* scra
       if (model.set_of(d) == d) {
         if (tape.any()) step.e = tape.e(t, d), step.a = tape.a(t, d);
         step.look(d);
+        if (tape.any()) tape.unsaid(t, d) = step.unsaid;
       }
-      const auto f = step.predict(d);
-      Wide<S> x = f.mean + model.dimension[d].bias;
+      Wide<S> x = step.predicted_mean(d) + model.dimension[d].bias;
       for (int64_t i = 0; i < model.din(); ++i) x += step.xu[i] * model.dimension[d].weight[i];
       if (added != nullptr) x += added[d];
-      step.x[d] = x + root(f.variance) * load(step.at(run.eps, t, d), step.count);
+      step.x[d] = x + root(step.predicted_variance(d)) * load(step.at(run.eps, t, d), step.count);
     }
   }
 }

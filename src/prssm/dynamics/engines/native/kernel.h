@@ -77,7 +77,7 @@ struct Sums {
   int64_t g_sum, g_var, g_unsaid;
   int64_t in_lanes;  // so far a register for each of these in a block; what follows exists only as numbers
   int64_t slope;     // (P) sum of g a
-  int64_t cross;     // (P, P) sum of m (sum of g a)' over trajectories, where each has its own m
+  int64_t cross;     // (P, P) sum of m (sum of g a)' over trajectories, where each has its own m; its lower triangle
   int64_t size;
 };
 

@@ -62,6 +62,16 @@ class Likelihood {
     for (int64_t j = 0; j < n_.dy; ++j) offset_[j] = S(theta[at_.offset + j]);
   }
 
+  // The noise of an output of which the sample before tells the share `known` of its deviation.
+  struct Noise {
+    Noise(double var, double known, double share)
+        : known(known), unknown(1.0 - known * known), left(var * unknown), log_density(std::log(left) + kLog2Pi),
+          weight(S(share / left)) {}
+
+    const double known, unknown, left, log_density;
+    const S weight;
+  };
+
   bool measured(int64_t t, int64_t j, int64_t b) const {
     return t >= 0 && t < n_.steps && !std::isnan(target_[(t * n_.dy + j) * n_.batch + b]);
   }
@@ -72,6 +82,7 @@ class Likelihood {
     const int64_t B = n_.trajectories(), N = n_.samples;
     const double var = std::exp(2.0 * theta[at_.log_output_std + j]), share = scale / static_cast<double>(N);
     double value = 0.0, g_log_std = 0.0;
+    const Noise forgetful(var, 0.0, share), remembering(var, rho, share);
     for (int64_t t = 0; t < n_.steps; ++t) {
       S* error = &error_[(t * n_.dy + j) * B];
       S* slope = &slope_[(t * n_.dy + j) * B];
@@ -79,8 +90,8 @@ class Likelihood {
       for (int64_t b = 0; b < n_.batch; ++b) {
         const bool here = measured(t, j, b), remembers = here && measured(t - 1, j, b);
         const S target = here ? target_[(t * n_.dy + j) * n_.batch + b] : S(0);
-        const double known = remembers ? rho : 0.0, left = var * (1.0 - known * known);
-        const S weight = here ? S(share / left) : S(0), memory = S(known);
+        const Noise& noise = remembers ? remembering : forgetful;
+        const S weight = here ? noise.weight : S(0), memory = S(noise.known);
         const S* previous = error - n_.dy * B;
         double square = 0.0, product = 0.0;
         for (int64_t k = b * N; k < (b + 1) * N; ++k) {
@@ -92,10 +103,11 @@ class Likelihood {
           if (remembers) product += static_cast<double>(rest) * static_cast<double>(previous[k]);
         }
         if (!here) continue;
-        value -= 0.5 * (static_cast<double>(N) * (std::log(left) + kLog2Pi) + square / left);
-        g_log_std += square / left - static_cast<double>(N);
+        const double relative = square / noise.left;
+        value -= 0.5 * (static_cast<double>(N) * noise.log_density + relative);
+        g_log_std += relative - static_cast<double>(N);
         if (remembers) {
-          g_rho[j] += share * (product / left + (static_cast<double>(N) - square / left) * known / (1.0 - known * known));
+          g_rho[j] += share * (product / noise.left + (static_cast<double>(N) - relative) * noise.known / noise.unknown);
         }
       }
     }

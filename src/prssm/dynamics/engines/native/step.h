@@ -27,40 +27,37 @@ class Arena {
   int64_t used_ = 0;
 };
 
-// What a forward pass has computed at each step of one block, so that the way back need not: e and a of every set of
-// inducing inputs, side by side.
+// What a forward pass has computed at each step of one block, so that the way back need not: e, a and what they leave unsaid
+// of every set of inducing inputs.
 template <class S>
 class Tape {
  public:
+  const int64_t size;    // of what a set has at one step
+  const int64_t stride;  // from a step to the next one
+
   Tape(const Model<S>& model, const Run<S>& run, int64_t block)
-      : padded_(model.padded()), stride(2 * model.sets() * padded_),
+      : size(size_of(model)), stride(model.sets() * size), padded_(model.padded()),
         begin_(run.tape == nullptr ? nullptr : static_cast<Wide<S>*>(run.tape) + block * (run.steps - 1) * stride) {}
 
   static int64_t bytes(const Model<S>& model, int64_t steps) {
-    return (steps - 1) * 2 * model.sets() * model.padded() * static_cast<int64_t>(sizeof(Wide<S>));
+    return (steps - 1) * model.sets() * size_of(model) * static_cast<int64_t>(sizeof(Wide<S>));
   }
 
   bool any() const { return begin_ != nullptr; }
-  Wide<S>* e(int64_t t, int64_t set) const { return begin_ + t * stride + 2 * set * padded_; }
+  Wide<S>* e(int64_t t, int64_t set) const { return begin_ + t * stride + set * size; }
   Wide<S>* a(int64_t t, int64_t set) const { return e(t, set) + padded_; }
+  Wide<S>& unsaid(int64_t t, int64_t set) const { return a(t, set)[padded_]; }
 
  private:
+  static int64_t size_of(const Model<S>& model) { return 2 * model.padded() + 1; }
+
   const int64_t padded_;
-
- public:
-  const int64_t stride;  // from a step to the next one
-
- private:
   Wide<S>* const begin_;
 };
 
 template <class S>
 class Step {
  public:
-  struct Predicted {
-    Wide<S> mean, variance;  // of the GP; process noise is in the variance
-  };
-
   Step(const Model<S>& model, const Run<S>& run, int64_t block, Arena& arena)
       : model(model), run(run), first(block * kLanes<S>) {
     const int64_t left = run.batch - first;
@@ -102,25 +99,26 @@ class Step {
     const Dimension<S>& k = model.dimension[d];
     correlate(k);
     lower_times(k.white_rows, e, model.tiles, a);
-    leave(k);
+    unsaid = all(k.variance) - dot(a, a, model.padded());
   }
 
-  // The same where e and a are known from the way forward.
-  void look_again(int64_t d) {
+  // The same from the tape of the way forward.
+  void look_again(int64_t d, int64_t t, const Tape<S>& tape) {
     const Dimension<S>& k = model.dimension[d];
     for (int64_t i = 0; i < model.din(); ++i) scaled[i] = xu[i] * k.scale[i];
-    leave(k);
+    e = tape.e(t, d), a = tape.a(t, d), unsaid = tape.unsaid(t, d);
   }
 
-  // Dimension d at what was looked at last.
-  Predicted predict(int64_t d) {
+  // Mean and variance of dimension d at what was looked at last, without its prior mean; process noise is in the variance.
+  Wide<S> predicted_mean(int64_t d) const { return dot(mean + d * model.padded(), a, model.padded()); }
+  Wide<S> predicted_variance(int64_t d) {
     const Dimension<S>& k = model.dimension[d];
     Wide<S> variance = at_least_zero(unsaid) + k.process_var;
     if (model.spread) {
       transposed_times(k.spread_cols, a, model.tiles, c);
       variance += dot(c, c, model.padded());
     }
-    return {dot(mean + d * model.padded(), a, model.padded()), variance};
+    return variance;
   }
 
   const Model<S>& model;
@@ -135,8 +133,6 @@ class Step {
     if (!model.own_mean) return all(model.dimension[d].mean[p]);
     return p < model.points ? load(run.mean + (d * model.points + p) * run.batch + first, count) : all(S(0));
   }
-
-  void leave(const Dimension<S>& k) { unsaid = all(k.variance) - dot(a, a, model.padded()); }
 
   // e_p = 2^-|zeta'_p - xu'|^2, with the square multiplied out.
   void correlate(const Dimension<S>& k) {
