@@ -73,6 +73,14 @@ def test_an_output_beyond_the_range_is_outside_after_some_slack() -> None:
     np.testing.assert_allclose(found, [0.0, 0.01 * width], atol=1e-9)
 
 
+def test_of_who_knows_the_range_alone_the_deviation_is_that_of_any_value_in_it() -> None:
+    seen = replace(seen_of(*cloud()), output_range=np.array([[-1.0], [3.0]]))
+    mean = np.array([[1.0], [-1.0], [7.0]])
+    values = np.linspace(-1.0, 3.0, 100_001)
+    expected = np.sqrt(np.mean((values - mean) ** 2, axis=1, keepdims=True))
+    np.testing.assert_allclose(seen.unknown_std(mean), expected, rtol=1e-4)
+
+
 def test_columns_that_never_move_and_rows_that_are_unknown_are_left_out() -> None:
     path, u = cloud(300)
     still = np.concatenate([path, np.full((300, 1), 4.0)], axis=1)

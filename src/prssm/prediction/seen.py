@@ -77,6 +77,14 @@ class Seen:
         cloud = np.maximum(_nearest(rows, self.points) - self.limit, 0.0)
         return np.maximum(cloud, _beyond(_tamed(mean), self.output_limits))
 
+    def unknown_std(self, mean: np.ndarray) -> np.ndarray:
+        """Deviation (T, Dy) around a run's mean of outputs of which the range alone is known.
+
+        Each value of it is as likely as any other.
+        """
+        low, high = self.output_range
+        return np.sqrt((high - low) ** 2 / 12.0 + (_tamed(mean) - 0.5 * (low + high)) ** 2)
+
     def beyond_inputs(self, u: np.ndarray) -> np.ndarray:
         """How far each row's inputs are beyond the range of the training inputs, (T,)."""
         return _beyond(_tamed(u), self.input_limits)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from prssm import PRSSM, Record, load
-from prssm.models.prssm.band.witnesses import jackknife
+from prssm.models.prssm.band.witnesses import Witnesses, jackknife
 from prssm.models.simulated import Simulated
 
 
@@ -70,6 +70,18 @@ def test_a_band_grows_with_what_the_data_do_not_say(model):
     small = model.simulate(0.3 * np.ones((100, 1)))
     large = model.simulate(0.8 * np.ones((100, 1)))  # inside of what was seen
     assert large.std[-1, 0] > 1.2 * small.std[-1, 0]
+
+
+def test_witnesses_that_run_away_say_no_more_than_that_nothing_is_known(model, monkeypatch):
+    """However far they are apart: the calibrated band, and the training outputs' whole range."""
+    u = 0.3 * np.ones((100, 1))
+    monkeypatch.setattr(Witnesses, "disagreement", lambda *_, **__: np.full((100, 1), 1e9))
+    run = model.simulate(u)
+    scaled = (run.mean - model.scaler_.y_mean) / model.scaler_.y_std
+    nothing = model.seen_.unknown_std(scaled) * model.scaler_.y_std
+    monkeypatch.setattr(Witnesses, "disagreement", lambda *_, **__: np.zeros((100, 1)))
+    calibrated = model.simulate(u).std
+    np.testing.assert_allclose(run.std**2, calibrated**2 + nothing**2, rtol=1e-9)
 
 
 def test_a_file_keeps_the_witnesses(model, tmp_path):

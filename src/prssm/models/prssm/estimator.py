@@ -293,7 +293,8 @@ class PRSSM(Estimator):
             return run.widened(self.calibration_.factor)
         run = run.widened(WITH_WITNESSES * self.calibration_.factor)
         first = starts(self.witnesses_.mixture)
-        wider = self.witnesses_.widening(run.std, u, y_start, seed=seed, first=first)
+        most = None if self.seen_ is None else self.seen_.unknown_std(run.mean)
+        wider = self.witnesses_.widening(run.std, u, y_start, seed=seed, first=first, most=most)
         return replace(run.widened(wider), wider=wider)
 
     def _widened(self, run: Simulated, distance: np.ndarray) -> Simulated:

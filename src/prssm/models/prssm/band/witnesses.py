@@ -51,12 +51,16 @@ class Witnesses(eqx.Module):
         *,
         seed: int,
         first: Firsts | None = None,
+        most: np.ndarray | None = None,
     ) -> np.ndarray:
         """How many times wider (T, Dy) the band `std` of a run over scaled inputs must be.
 
         `first`: where the run of each witness starts, if not where its recognition model says.
+        `most` is the deviation (T, Dy) of who knows nothing: witnesses that run away say no more.
         """
         off = _WEIGHT * self.disagreement(u, y_start, seed=seed, first=first)
+        if most is not None:
+            off = np.minimum(off, most)
         return np.sqrt(1.0 + (off / std) ** 2)
 
     def disagreement(
