@@ -17,6 +17,7 @@ import numpy as np
 
 from prssm.models.prssm.band.calibration import Calibration
 from prssm.models.prssm.band.witnesses import WITH_WITNESSES, jackknife
+from prssm.models.prssm.levels import Level
 from prssm.prediction.correlation import independent_values
 from prssm.prediction.gaussian import half_width, log_density, student_factor
 from prssm.prediction.seen import Seen, range_of
@@ -119,7 +120,7 @@ def adopted(kept: Kept) -> np.ndarray:
 
     Runs over whole records are not kept.
     """
-    return held_out(kept).toward(seen(kept)).factor
+    return held_out(kept).toward(seen(kept), Level.seen_share).factor
 
 
 RULES: dict[str, Rule] = {
@@ -130,7 +131,7 @@ RULES: dict[str, Rule] = {
     "quantiles at 68 and 95 %": lambda kept: of_quantiles(kept, (0.68, 0.95)),
     "Student, as many degrees of freedom as independent errors": student,
     "spread of the folds' models added": lambda kept: with_folds(kept, held_out(kept).factor),
-    "toward the final model's errors": lambda kept: held_out(kept).toward(seen(kept)).factor,
+    "toward the final model's errors": adopted,
     "wider outside": lambda kept: wider_outside(kept, held_out(kept).factor),
     "typical, wider outside": lambda kept: wider_outside(kept, typical(kept)),
     "the rule before: typical, a fifth toward, 15 %, wider outside": lambda kept: wider_outside(

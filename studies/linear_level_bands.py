@@ -14,13 +14,12 @@ from functools import cache
 from itertools import count, islice
 from typing import Any
 
-import numpy as np
+from band_table import scores, table
 from linear_study import run_study
 
 from prssm import PRSSM, LinearSSM
 from prssm.data.record import Record
 from prssm.data.simulators.random_systems import random_recording
-from prssm.models.estimator import Estimator
 from prssm.models.prssm.band.calibration import Calibration
 from prssm.prediction.correlation import independent_values
 from prssm.prediction.gaussian import student_factor
@@ -31,7 +30,6 @@ RUNS = 10
 ROWS = 500
 WIDER = {"kept": 0.0, "half of Student's": 0.5, "Student's": 1.0}  # powers of Student's factor
 BANDS = (*WIDER, "LinearSSM")
-GOOD = (0.85, 0.99)  # shares inside two deviations
 
 
 def _numbers(kind: str) -> Iterator[int]:
@@ -64,34 +62,14 @@ def study(kind: str, index: int) -> dict[str, Any]:
     row: dict[str, Any] = {"kind": kind, "number": _system(kind, index), "rows": len(train)}
     for name, power in WIDER.items():
         model.calibration_ = Calibration(kept * student**power)
-        row[name] = _scores(model, unseen)
-    row["LinearSSM"] = _scores(LinearSSM().fit(train), unseen)
+        row[name] = scores(model, unseen)
+    row["LinearSSM"] = scores(LinearSSM().fit(train), unseen)
     return row
 
 
-def _scores(model: Estimator, unseen: list[Record]) -> dict[str, float]:
-    found = model.evaluate(unseen)
-    return {"held": found["coverage_2sigma"], "likelihood": found["log_likelihood_scaled"]}
-
-
 def page(rows: Iterable[Mapping[str, Any]]) -> str:
-    """A line for each band: shares and means over all systems."""
-    rows = list(rows)
-    lines = [
-        "| band | systems | inside 0.85-0.99 | narrower | wider | mean share | log-likelihood |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for band in BANDS:
-        held = np.array([row[band]["held"] for row in rows])
-        likelihood = np.mean([row[band]["likelihood"] for row in rows])
-        shares = [
-            np.mean((held >= GOOD[0]) & (held <= GOOD[1])),
-            np.mean(held < GOOD[0]),
-            np.mean(held > GOOD[1]),
-        ]
-        cells = " | ".join(f"{share:.0%}" for share in shares)
-        lines.append(f"| {band} | {len(rows)} | {cells} | {held.mean():.3f} | {likelihood:.3f} |")
-    return "\n".join(lines)
+    """A line for each band."""
+    return table(rows, BANDS)
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ MARKERS = {
         "<!-- linear-level-bands: begin -->",
         "<!-- linear-level-bands: end -->",
     ),
+    "network-bands": ("<!-- network-bands: begin -->", "<!-- network-bands: end -->"),
     "kinds": ("<!-- kinds: begin -->", "<!-- kinds: end -->"),
     "true-function": ("<!-- true-function: begin -->", "<!-- true-function: end -->"),
     "gpu": ("<!-- gpu:begin -->", "<!-- gpu:end -->"),

@@ -69,7 +69,7 @@ def test_some_of_the_way_to_the_final_models_errors_and_a_little_wider():
     """In the logarithm: 2 and 0.5 give 2 to the 0.7 minus 0.3; new data cost 5 %."""
     held = Calibration(np.array([2.0, 1.0]))
     seen = Calibration(np.array([0.5, 1.0]))
-    np.testing.assert_allclose(held.toward(seen).factor, [1.05 * 2.0**0.4, 1.05], rtol=1e-12)
+    np.testing.assert_allclose(held.toward(seen, 0.3).factor, [1.05 * 2.0**0.4, 1.05], rtol=1e-12)
 
 
 def test_all_stretches_count():

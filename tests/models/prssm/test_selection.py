@@ -17,7 +17,7 @@ from prssm.models.prssm.band.calibration import Calibration
 from prssm.models.prssm.config import DEFAULT
 from prssm.models.prssm.fitting import fit as fitting
 from prssm.models.prssm.fitting.groups import Group, groups_of
-from prssm.models.prssm.levels import AUTO, LEVELS, levels_of
+from prssm.models.prssm.levels import AUTO, LEVELS, NETWORK, levels_of
 from prssm.models.prssm.selection import NEAR, best_rounds, choose
 from prssm.models.prssm.starts.start import Starts
 from prssm.models.prssm.trained import Candidate, HeldOut, Trained, _stays, mixed
@@ -159,19 +159,29 @@ def test_findings_say_what_was_decided(straight):
     assert told["Band"].startswith(f"{straight.calibration_.factor[0]:.2f} times")
 
 
-def test_the_final_models_own_errors_narrow_the_band_of_what_learns_much(straight):
-    """The linear level loses little by fewer data: its band is that of the folds' models."""
+@pytest.mark.parametrize(
+    ("names", "share"),
+    [(["linear"], 0.0), (["free"], 0.3), (["linear", "free"], 0.3), (["network"], 0.8)],
+)
+def test_the_final_models_own_errors_narrow_the_band_of_what_learns_much(straight, names, share):
+    """The linear level loses little by fewer data: its band is that of the folds' models.
+
+    Networks lose most. A mixture is judged by the level that loses most.
+    """
     trained = straight.restarts_
     found = {one.level.name: one for one in best_rounds(trained.candidates())}
-    for name in ("linear", "free"):
-        one = found[name]
-        mixture = trained.mixture(one.round, trained.final(one.level, one.round))
-        held = Calibration.fit(*one.held_out).factor
-        seen = Calibration.fit(*trained.seen(mixture)).factor
-        assert seen[0] != pytest.approx(held[0], rel=1e-3)
-        expected = held if name == "linear" else held**0.7 * seen**0.3
-        band = selection._calibrated(trained, [one], mixture).factor
-        np.testing.assert_allclose(band, 1.05 * expected, rtol=1e-12)
+    found["network"] = found["free"]._replace(level=NETWORK)
+    some = [found[name] for name in names]
+    mixture = trained.mixture(
+        found["free"].round, trained.final(LEVELS["free"], found["free"].round)
+    )
+    held = Calibration.fit(*mixed([one.held_out for one in some])).factor
+    seen = Calibration.fit(*trained.seen(mixture)).factor
+    assert seen[0] != pytest.approx(held[0], rel=1e-3)
+    long = Calibration.fit(*trained.over_records(mixture)).factor
+    expected = np.maximum(1.05 * held ** (1.0 - share) * seen**share, long)
+    band = selection._calibrated(trained, some, mixture).factor
+    np.testing.assert_allclose(band, expected, rtol=1e-12)
 
 
 def test_a_band_is_not_narrower_than_runs_over_whole_records_ask_for(straight, monkeypatch):

@@ -147,8 +147,8 @@ def _calibrated(trained: Trained, candidates: Sequence[Candidate], mixture: Mixt
     if not held_out.errors:
         return Calibration.none(mixture.models.log_output_std.shape[1])
     found = Calibration.fit(*held_out)
-    alike = all(one.level.errs_alike for one in candidates)
-    found = found.toward(found if alike else Calibration.fit(*trained.seen(mixture)))
+    share = max(one.level.seen_share for one in candidates)
+    found = found.toward(Calibration.fit(*trained.seen(mixture)) if share else found, share)
     long = trained.over_records(mixture)
     return found.at_least(Calibration.fit(*long)) if long.errors else found
 

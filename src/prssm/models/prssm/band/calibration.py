@@ -20,7 +20,6 @@ import numpy as np
 from prssm.prediction.gaussian import half_width
 
 _SHARES = (0.9, 0.95)  # bands whose factors are averaged; see docs/studies/accuracy.md
-_SEEN = 0.3  # share of the final model's errors where it was trained, in the logarithm
 _NEW = 1.05  # times that a band must be wider on data that are new to all models
 _WORST = 3.0  # times the factor of the typical stretch, that any stretch asks for at most
 _RANGE = (0.05, 20.0)  # a factor beyond is a sign of broken folds rather than of a broken band
@@ -49,12 +48,13 @@ class Calibration:
         columns = zip(*(ratio.T for ratio in ratios), strict=True)
         return cls(np.array([_of_stretches(list(column)) for column in columns]))
 
-    def toward(self, seen: Self) -> Self:
-        """Some of the way to the factors that are right where the final model was trained.
+    def toward(self, seen: Self, share: float) -> Self:
+        """This share of the way to the factors that are right where the final model was trained.
 
-        A little wider than that, since new data differ from all stretches of these.
+        In the logarithm. A little wider than that, since new data differ from all stretches of
+        these.
         """
-        return type(self)(_NEW * self.factor ** (1.0 - _SEEN) * seen.factor**_SEEN)
+        return type(self)(_NEW * self.factor ** (1.0 - share) * seen.factor**share)
 
     def at_least(self, least: Self) -> Self:
         """Nowhere narrower than the other."""
