@@ -27,8 +27,9 @@ where nothing else is said.
 NOTES = """## Notes
 
 - `auto`, the default, is `native` where the library is built and applies (squared-exponential
-  kernel, affine prior mean, CPU), `cuda` likewise on a GPU, else `adjoint`. `prssm info` says
-  which, and why. [docs/adjoint.md](../adjoint.md) has the mathematics.
+  kernel, affine prior mean with or without neurons, CPU), `cuda` likewise on a GPU but without
+  neurons, else `adjoint`. `prssm info` says which, and why. [docs/adjoint.md](../adjoint.md) has
+  the mathematics.
 - The library is built by the package's own build; `python -m prssm.dynamics.engines.native.build`
   builds it again. It is compiled for plain, AVX2 and AVX-512 processors, and chooses when it runs;
   the variable `PRSSM_VARIANT` overrules the choice (`baseline`, `avx2`, `avx512`), `PRSSM_THREADS`

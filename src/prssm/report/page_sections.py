@@ -28,6 +28,8 @@ MARKERS = {
     "prediction-error": ("<!-- prediction-error: begin -->", "<!-- prediction-error: end -->"),
     "subspace": ("<!-- subspace: begin -->", "<!-- subspace: end -->"),
     "fit-time": ("<!-- fit-time: begin -->", "<!-- fit-time: end -->"),
+    # Written by hand beside the tables of commands, which leave it as it is.
+    "remarks": ("<!-- remarks: begin -->", "<!-- remarks: end -->"),
 }
 
 
