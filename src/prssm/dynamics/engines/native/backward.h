@@ -1,5 +1,6 @@
 // One block of trajectories from its last step back to the first: cotangents, and the sums that parameter gradients are made
-// of. e and a come from the tape of the way forward or are computed again from the saved states, as c is. docs/adjoint.md derives every formula.
+// of. e and a come from the tape of the way forward or are computed again from the saved states, as c is. docs/adjoint.md
+// derives every formula.
 #pragma once
 
 #include "neurons.h"

@@ -124,8 +124,8 @@ template <class S>
 }
 
 // One copy of the kernel, compiled for one kind of processor. Block b holds trajectories b * lanes and the following.
-// `scratch` is aligned to 64 bytes, `tape_bytes` counts what a run of so many steps leaves on tape; the backward pass adds to `sums` (Dx, Sums::size) and the
-// neurons' behind them.
+// `scratch` is aligned to 64 bytes; `tape_bytes` counts what a run of so many steps leaves on tape; the backward pass adds
+// to `sums` (Dx, Sums::size) and the neurons' behind them.
 template <class S>
 struct Kernel {
   int64_t lanes;
