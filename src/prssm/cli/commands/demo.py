@@ -44,7 +44,7 @@ def demo(
     train, test = (as_records(part) for part in catalogue.load(DEMO_SET))
     model = PRSSM(**DEMO_OPTIONS)
     model.fit(train, progress=not quiet, budget=DEMO_BUDGET)
-    comparison = compare(model, train, test)
+    comparison = compare(model, train, test, hurry=True)
     print_table(
         score_table(comparison.rows, title=f"{DEMO_SET}: free run, {comparison.runs[0].label}")
     )
