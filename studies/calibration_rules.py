@@ -116,7 +116,7 @@ def witnessed(kept: Kept, weight: float) -> np.ndarray:
 
 
 def adopted(kept: Kept) -> np.ndarray:
-    """The factor that ships, without what whole records and few errors of linear models ask for.
+    """The factor of GP levels that ships, without what whole records ask for.
 
     Runs over whole records are not kept.
     """

@@ -9,47 +9,44 @@ asks for with as many degrees of freedom as the held-out errors have independent
 is the band of `LinearSSM`. Recorded rows are not run again.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
-from itertools import count, islice
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from band_table import scores, table
+from fresh_systems import numbered, with_new_runs
 from linear_study import run_study
 
 from prssm import PRSSM, LinearSSM
 from prssm.data.record import Record
-from prssm.data.simulators.random_systems import random_recording
 from prssm.models.prssm.band.calibration import Calibration
 from prssm.prediction.correlation import independent_values
 from prssm.prediction.gaussian import student_factor
 
 FRESH = 141  # number of the first random system that no other rule was made on
 DISTURBED = 0.1  # of the output's deviation, from which on a system counts as disturbed
-RUNS = 10
-ROWS = 500
 WIDER = {"kept": 0.0, "half of Student's": 0.5, "Student's": 1.0}  # powers of Student's factor
 BANDS = (*WIDER, "LinearSSM")
 
 
-def _numbers(kind: str) -> Iterator[int]:
-    for number in count(FRESH):
-        facts = random_recording(number).facts
-        disturbed = facts["disturbance"] > DISTURBED
-        if disturbed if kind == "disturbed" else facts["kind"] == "linear" and not disturbed:
-            yield number
+def _is_disturbed(facts: Mapping[str, Any]) -> bool:
+    return facts["disturbance"] > DISTURBED
 
 
-@cache
+def _is_linear(facts: Mapping[str, Any]) -> bool:
+    return facts["kind"] == "linear" and not _is_disturbed(facts)
+
+
+WANTED = {"linear": _is_linear, "disturbed": _is_disturbed}
+
+
 def _system(kind: str, index: int) -> int:
     """The number of the random system that is so many of its kind after the first."""
-    return next(islice(_numbers(kind), index, None))
+    return numbered(FRESH, WANTED[kind], index)
 
 
 def data(kind: str, index: int) -> tuple[Record, list[Record]]:
     """What is trained on, and new runs."""
-    found = random_recording(_system(kind, index))
-    return found.train, [found.again(found.test_moves, ROWS, seed) for seed in range(RUNS)]
+    return with_new_runs(_system(kind, index))
 
 
 def study(kind: str, index: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The command line that studies of linear models share: systems of each kind, each run once.
+"""The command line that studies over many systems share: some of each kind, each run once.
 
     run_study(__doc__, "last_check", KINDS, study=study, page=page, told=told)
 

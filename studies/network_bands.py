@@ -9,45 +9,37 @@ the one that the folds' networks ask for on held-out stretches to the one that t
 ask for there. Systems that keep something else have no line. Recorded rows are not run again.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
-from itertools import count, islice
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from band_table import scores, table
+from fresh_systems import numbered, with_new_runs
 from linear_study import run_study
 
 from prssm import PRSSM
 from prssm.data.record import Record
-from prssm.data.simulators.random_systems import random_recording
 from prssm.models.prssm.band.calibration import Calibration
 from prssm.models.prssm.levels import NETWORK
 
 FRESH = 200  # number of the first random system that no rule was made on
-RUNS = 10
-ROWS = 500
 SHARES = (0.0, 0.3, 0.5, 0.8, 1.0)
 BANDS = {f"{share:.1f} of the way": share for share in SHARES}
 # Levels that are hardly trained leave the field to networks, and take seconds.
 QUICK = {"restarts": 1, "fold_restarts": 1, "iterations": 20}
 
 
-def _numbers() -> Iterator[int]:
-    for number in count(FRESH):
-        if random_recording(number).facts["disturbance"] == 0.0:
-            yield number
+def _is_undisturbed(facts: Mapping[str, Any]) -> bool:
+    return facts["disturbance"] == 0.0
 
 
-@cache
 def _system(index: int) -> int:
     """The number of the random system that is so many after the first."""
-    return next(islice(_numbers(), index, None))
+    return numbered(FRESH, _is_undisturbed, index)
 
 
 def data(kind: str, index: int) -> tuple[Record, list[Record]]:
     """What is trained on, and new runs."""
-    found = random_recording(_system(index))
-    return found.train, [found.again(found.test_moves, ROWS, seed) for seed in range(RUNS)]
+    return with_new_runs(_system(index))
 
 
 def study(kind: str, index: int) -> dict[str, Any]:

@@ -19,7 +19,7 @@
 namespace prssm {
 
 constexpr double kLargestCorrelation = 0.99;  // as in elbo.py
-// A longer tape is not kept: to read it back from memory takes as long as to compute it again.
+// A longer tape is not kept: it would not stay in the processor's cache.
 constexpr int64_t kTapeBytes = 8 * 1024 * 1024;
 
 template <class S>
