@@ -44,7 +44,12 @@ class Default:
         rng = np.random.default_rng(seed)
         record = Record(rng.normal(size=(ROWS, 1)), rng.normal(size=(ROWS, 1)))
         config = DEFAULT.replace(
-            latent_dim=6, horizon=horizon, complexity="free", folds=0, restarts=restarts
+            latent_dim=6,
+            inducing=10,
+            horizon=horizon,
+            complexity="free",
+            folds=0,
+            restarts=restarts,
         ).resolved([record])
         of_all = Starts(config, [record])
         groups = groups_of(levels_of(config.complexity), [], of_all)

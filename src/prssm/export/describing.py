@@ -105,7 +105,7 @@ def _of_prssm(model: PRSSM) -> Description:
         window=model.mixture_.window,
         stride=model.stride_,
         dt=model.dt_,
-        seen=model.seen_,
+        seen=model.seen_by_band,
     )
 
 

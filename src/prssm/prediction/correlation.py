@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+_WHITE = 0.15  # correlation of neighbours below which errors count as independent
+
 
 def lag_one(errors: Sequence[np.ndarray]) -> np.ndarray:
     """Correlation of neighbouring errors (rows, Dy) for each output, in [0, 0.999].
@@ -27,3 +29,12 @@ def independent_values(errors: Sequence[np.ndarray]) -> np.ndarray:
     correlation = lag_one(errors)
     known = np.sum([np.isfinite(error).sum(axis=0) for error in errors], axis=0)
     return known * (1.0 - correlation) / (1.0 + correlation)
+
+
+def are_white(errors: Sequence[np.ndarray]) -> bool:
+    """Whether errors (rows, Dy) are like noise of the sensors: neighbours hardly depend on another.
+
+    In all outputs. Those of a run that is lost are not.
+    """
+    lost = any(np.isinf(error).any() for error in errors)
+    return not lost and bool(np.all(lag_one(errors) < _WHITE))

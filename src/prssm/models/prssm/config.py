@@ -29,7 +29,7 @@ class PRSSMConfig(Options):
     )
     inducing: int | None = option(
         20,
-        "P, inducing points for each latent dimension; none: 10, from where they grow",
+        "P, inducing points for each latent dimension; none: 8, from where they grow",
         minimum=1,
     )
     samples: int = option(
@@ -131,7 +131,11 @@ class PRSSMConfig(Options):
         "kept",
         choices=(*LEVELS, AUTO),
     )
-    prior_std: float = option(0.03, "standard deviation of that prior", above=0)
+    prior_std: float = option(
+        0.1,
+        "standard deviation of that prior; 'held-correlated' has three tenths of it",
+        above=0,
+    )
     recognition_window: int = option(
         16, "L, first samples that the recognition model reads", minimum=1
     )
@@ -213,7 +217,7 @@ class PRSSMConfig(Options):
         found = {
             "latent_dim": max(_LATENT_DIM, 2 * records[0].output_dim),
             "horizon": max(2, min(_HORIZON, usual_length(records) // 2)),
-            "inducing": 20 if large else 10,
+            "inducing": 20 if large else 8,
             "iterations": 4000 if large else 2000,
             "folds": 3 if is_long else 6,
             "neurons": 0,

@@ -45,6 +45,7 @@ from prssm.models.prssm.stored_members import arrays_of, models_from
 from prssm.models.prssm.trained import Trained
 from prssm.models.simulated import Simulated
 from prssm.models.stored_arrays import check
+from prssm.prediction.seen import Seen
 from prssm.prediction.widening import widening
 from prssm.training.checkpoint import Checkpoint, fingerprint
 from prssm.training.log import TrainingLog
@@ -90,6 +91,7 @@ class PRSSM(Estimator):
     config_: ResolvedConfig  # with what the data decided filled in
     training_: TrainingLog
     level_: str = ""  # which of `levels` was kept
+    straight_: bool = False  # the linear one, with errors like a sensor's noise
     witnesses_: Witnesses | None = None  # models of the folds: they widen bands
     filter_: FilterMembers  # members and noises of the filters; free runs keep the trained ones
     _first: Contender | None  # the winner of the race, while the contest goes on
@@ -229,6 +231,7 @@ class PRSSM(Estimator):
         models = choice.mixture.models
         self.filter_ = FilterMembers.equal(models, untold_noises(models))
         self.steady_ = choice.steady
+        self.straight_ = choice.straight
         self.worse_than_linear_ = choice.worse_than_linear
         self.training_ = TrainingLog.nothing()
 
@@ -298,7 +301,12 @@ class PRSSM(Estimator):
         return replace(run.widened(wider), wider=wider)
 
     def _widened(self, run: Simulated, distance: np.ndarray) -> Simulated:
-        return run.widened(widening(distance)[:, None])
+        return run if self.straight_ else run.widened(widening(distance)[:, None])
+
+    @property
+    def seen_by_band(self) -> Seen | None:
+        """None for a system that is linear as far as the data tell: it need not bend elsewhere."""
+        return None if self.straight_ else self.seen_
 
     def _path(self, run: Simulated) -> np.ndarray:
         assert run.state_mean is not None
@@ -335,7 +343,7 @@ class PRSSM(Estimator):
             seed=seed,
             names=(self.input_names_, self.output_names_),
             dt=self.dt_,
-            seen=self.seen_,
+            seen=self.seen_by_band,
         )
 
     @property
@@ -415,6 +423,7 @@ class PRSSM(Estimator):
             "level": self.level_,
             "held_out": self.held_out_,
             "steady": self.steady_,
+            "straight": self.straight_,
             "worse_than_linear": self.worse_than_linear_,
             "always_shown": self.always_shown_,
             "filter": filtered,
@@ -435,6 +444,7 @@ class PRSSM(Estimator):
         self.level_ = values["level"]
         self.held_out_ = _held_out(values["held_out"], self.level_)
         self.steady_ = bool(values.get("steady", True))
+        self.straight_ = bool(values.get("straight", False))
         self.worse_than_linear_ = str(values.get("worse_than_linear", ""))
         self.always_shown_ = int(values.get("always_shown", 0))
         self.calibration_ = Calibration(arrays["calibration"])

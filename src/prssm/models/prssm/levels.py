@@ -30,7 +30,9 @@ class Level(ABC):
     name: ClassVar[str]
     trained: ClassVar[bool] = True
     gp_weight: ClassVar[float] = 1.0  # of the GP's KL
-    held: ClassVar[bool] = False  # near its start, by a prior around it
+    # Deviation of the prior that holds it near its start, relative to the option `prior_std`;
+    # infinite: there is none.
+    reach: ClassVar[float] = np.inf
     memory_weight: ClassVar[float] = 0.0  # 1: the noise is correlated in time
     # How far the band goes, in the logarithm, from the errors of the folds' models on held-out
     # stretches to those of the final model, which has seen them (docs/explanation/calibration.md).
@@ -46,7 +48,7 @@ class Level(ABC):
 
     def anchor_precision(self, prior_std: float) -> float:
         """Of the prior around the start; 0 is none."""
-        return 1.0 / prior_std**2 if self.held else 0.0
+        return 1.0 / (self.reach * prior_std) ** 2
 
 
 class Linear(Level):
@@ -71,7 +73,7 @@ class Held(Level):
     """
 
     name = "held"
-    held = True
+    reach = 1.0
 
     def start(self, starts: Starts, restart: int, rng: np.random.Generator) -> StateSpaceModel:
         return starts.linear_model(restart, rng)
@@ -82,10 +84,14 @@ class Held(Level):
 
 
 class HeldCorrelated(Held):
-    """The same with noise that is correlated in time."""
+    """The same with noise that is correlated in time, and held nearer.
+
+    Where something that nobody measures moves the system, a model that may go far learns it.
+    """
 
     name = "held-correlated"
     memory_weight = 1.0
+    reach = 0.3
 
 
 class Free(Level):

@@ -11,8 +11,10 @@ import numpy as np
 from prssm.linear.held_out import as_good
 from prssm.models.prssm.band.calibration import Calibration
 from prssm.models.prssm.band.witnesses import Witnesses
+from prssm.models.prssm.levels import Linear
 from prssm.models.prssm.mixture import Mixture
-from prssm.models.prssm.trained import Candidate, Kept, Trained, mixed
+from prssm.models.prssm.trained import Candidate, HeldOut, Kept, Trained, mixed
+from prssm.prediction.correlation import are_white
 
 # Levels whose held-out errors are this close to the smallest, relative to it, are mixed.
 NEAR = 0.05
@@ -21,6 +23,11 @@ _MUCH = 0.15
 # A model that errs more than the linear one by this share is not kept: by the root mean square over
 # all held-out stretches, or over the training records.
 _WORSE = 0.02
+# Unless it errs less on this share of the stretches, of which there are so many at least, and on
+# none of them so many times as much.
+_MOST = 2.0 / 3.0
+_SEVERAL = 6
+_LOST = 2.0
 
 
 class Choice(NamedTuple):
@@ -35,6 +42,8 @@ class Choice(NamedTuple):
     steady: bool  # whether they stay with the longest training record
     candidates: list[Candidate]  # the chosen levels
     witnesses: Witnesses | None  # models of the folds, where there are several
+    # whether it is the linear model with errors like a sensor's noise, as far as the data tell
+    straight: bool = False
     # the level that typical held-out errors preferred, which errs more than the linear model
     worse_than_linear: str = ""
 
@@ -90,11 +99,23 @@ def _errs_more(trained: Trained, choice: Choice, plain: Choice) -> bool:
     The typical error, by which levels are chosen, forgives a stretch on which a model is lost.
     Nobody who uses the model does.
     """
-    each = [mixed([one.held_out for one in found.candidates]).rmse for found in (choice, plain)]
-    if plain.steady and np.isfinite(each[1]) and each[0] > (1.0 + _WORSE) * each[1]:
+    mine, linear = (mixed([one.held_out for one in found.candidates]) for found in (choice, plain))
+    known = plain.steady and np.isfinite(linear.rmse)
+    if known and mine.rmse > (1.0 + _WORSE) * linear.rmse and not _mostly_less(mine, linear):
         return True
     limit = (1.0 + _WORSE) * trained.training_error(plain.mixture)
     return trained.training_error(choice.mixture) > limit
+
+
+def _mostly_less(mine: HeldOut, linear: HeldOut) -> bool:
+    """Whether errors are smaller on most held-out stretches, and far larger on none.
+
+    Then a larger root mean square is that of one or two, whose like the models of their folds have
+    never seen. The final one has.
+    """
+    times = mine.of_stretches() / linear.of_stretches()
+    mostly = len(times) >= _SEVERAL and np.mean(times < 1.0) >= _MOST
+    return bool(mostly and np.max(times) < _LOST)
 
 
 def _kept(
@@ -113,15 +134,21 @@ def _kept(
     ]
     ordered = _with_equal_weights(kept, max(len(part.members) for part in kept))
     mixture = trained.mixture_of(ordered)
+    straight = name == Linear.name and bool(result.errors) and are_white(result.errors)
+    if straight:
+        calibration = _of_white(trained, result, mixture)
+    else:
+        calibration = _calibrated(trained, [entered[index] for index in chosen], mixture)
     return Choice(
         level=name,
         held_out={name: found.scores() for name, found in scored if np.isfinite(found.rmse)},
-        calibration=_calibrated(trained, [entered[index] for index in chosen], mixture),
+        calibration=calibration,
         mixture=mixture,
         members=np.concatenate([part.members for part in ordered]),
         steady=all(len(members[index]) for index in chosen),
         candidates=[entered[index] for index in chosen],
         witnesses=_witnesses(trained, [entered[index] for index in chosen]),
+        straight=straight,
     )
 
 
@@ -151,6 +178,13 @@ def _calibrated(trained: Trained, candidates: Sequence[Candidate], mixture: Mixt
     found = found.toward(Calibration.fit(*trained.seen(mixture)) if share else found, share)
     long = trained.over_records(mixture)
     return found.at_least(Calibration.fit(*long)) if long.errors else found
+
+
+def _of_white(trained: Trained, held_out: HeldOut, mixture: Mixture) -> Calibration:
+    """From white errors on held-out stretches, and those over whole training records."""
+    found = Calibration.of_white(*held_out)
+    long = trained.over_records(mixture)
+    return found.at_least(Calibration.of_white(*long)) if long.errors else found
 
 
 def _with_equal_weights(levels: Sequence[Kept], most: int) -> list[Kept]:

@@ -21,6 +21,7 @@ from prssm.prediction.gaussian import half_width
 
 _SHARES = (0.9, 0.95)  # bands whose factors are averaged; see docs/studies/accuracy.md
 _NEW = 1.05  # times that a band must be wider on data that are new to all models
+_NEW_TO_WHITE = 1.06  # the same where errors are white
 _WORST = 3.0  # times the factor of the typical stretch, that any stretch asks for at most
 _RANGE = (0.05, 20.0)  # a factor beyond is a sign of broken folds rather than of a broken band
 
@@ -47,6 +48,17 @@ class Calibration:
         ratios = [np.abs(error / std) for error, std in zip(errors, stds, strict=True)]
         columns = zip(*(ratio.T for ratio in ratios), strict=True)
         return cls(np.array([_of_stretches(list(column)) for column in columns]))
+
+    @classmethod
+    def of_white(cls, errors: Sequence[np.ndarray], stds: Sequence[np.ndarray]) -> Self:
+        """The same where errors are as independent as a sensor's noise: as large as they are.
+
+        Their mean square then says more than a few of the largest do.
+        """
+        squares = np.square(np.concatenate(errors) / np.concatenate(stds))
+        known = np.sum(~np.isnan(squares), axis=0)
+        mean = np.where(known > 0, np.nansum(squares, axis=0) / np.maximum(known, 1), 1.0)
+        return cls(_NEW_TO_WHITE * np.clip(np.sqrt(mean), *_RANGE))
 
     def toward(self, seen: Self, share: float) -> Self:
         """This share of the way to the factors that are right where the final model was trained.
