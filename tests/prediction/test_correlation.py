@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from prssm.prediction.correlation import independent_values, lag_one
+from prssm.prediction.correlation import are_white, independent_values, lag_one
 
 
 def first_order(correlation: float, length: int, seed: int = 0) -> np.ndarray:
@@ -35,3 +35,15 @@ def test_errors_that_last_are_few_independent_values():
     assert independent_values([lasting]) == pytest.approx(4000 * 0.1 / 1.9, rel=0.2)
     lasting[::2, 0] = np.nan
     assert independent_values([lasting])[0] < 4000
+
+
+def test_errors_are_white_where_neighbours_are_independent_in_every_output():
+    """Of 4000 values the correlation is known to 0.016, the limit is 0.15."""
+    white = first_order(0.0, 4000)
+    assert are_white([white[:1000], white[1000:]])
+    assert not are_white([first_order(0.25, 4000)])
+    assert not are_white([np.concatenate([white, first_order(0.25, 4000, seed=1)], axis=1)])
+    white[::9] = np.nan
+    assert are_white([white])
+    white[5] = np.inf
+    assert not are_white([white])

@@ -55,8 +55,19 @@ def test_each_output_has_its_own_factor_and_missing_rows_do_not_count():
 
 
 def test_an_output_that_was_never_measured_keeps_its_band():
-    found = Calibration.fit([np.full((50, 1), np.nan)], [np.ones((50, 1))])
-    np.testing.assert_array_equal(found.factor, 1.0)
+    for calibrated in (Calibration.fit, Calibration.of_white):
+        found = calibrated([np.full((50, 1), np.nan)], [np.ones((50, 1))])
+        np.testing.assert_array_equal(found.factor, 1.0)
+
+
+def test_of_white_errors_the_mean_square_counts():
+    """In deviations of the band: 3, 4 and 5 in two stretches, one value missing."""
+    errors = [np.array([[3.0], [np.nan]]), np.array([[-8.0], [5.0]])]
+    stds = [np.ones((2, 1)), np.array([[2.0], [1.0]])]
+    found = Calibration.of_white(errors, stds)
+    assert found.factor[0] == pytest.approx(1.06 * np.sqrt(50.0 / 3.0))
+    exact = Calibration.of_white([np.zeros((9, 1))], [np.ones((9, 1))])
+    assert exact.factor[0] == Calibration.fit([np.zeros((9, 1))], [np.ones((9, 1))]).factor[0]
 
 
 def test_a_run_that_diverged_does_not_blow_up_the_band():

@@ -180,7 +180,7 @@ def test_the_final_models_own_errors_narrow_the_band_of_what_learns_much(straigh
     assert seen[0] != pytest.approx(held[0], rel=1e-3)
     long = Calibration.fit(*trained.over_records(mixture)).factor
     expected = np.maximum(1.05 * held ** (1.0 - share) * seen**share, long)
-    band = selection._calibrated(trained, some, mixture).factor
+    band = selection.usual_calibration(trained, some, mixture).factor
     np.testing.assert_allclose(band, expected, rtol=1e-12)
 
 
@@ -189,12 +189,12 @@ def test_a_band_is_not_narrower_than_runs_over_whole_records_ask_for(straight, m
     trained = straight.restarts_
     one = best_rounds(trained.candidates())[0]
     mixture = trained.mixture(one.round, trained.final(one.level, one.round))
-    before = selection._calibrated(trained, [one], mixture).factor
+    before = selection.usual_calibration(trained, [one], mixture).factor
     errors, stds = trained.over_records(mixture)
     assert [len(error) for error in errors] == [len(record) for record in trained.records]
     astray = HeldOut([10.0 * error for error in errors], stds)
     monkeypatch.setattr(Trained, "over_records", lambda *_: astray)
-    after = selection._calibrated(trained, [one], mixture).factor
+    after = selection.usual_calibration(trained, [one], mixture).factor
     assert after[0] == pytest.approx(10.0 * Calibration.fit(errors, stds).factor[0])
     assert after[0] > before[0]
 
@@ -424,11 +424,8 @@ def test_a_choice_that_errs_more_than_the_linear_model_in_long_runs_is_not_kept(
         assert min(errors, key=errors.get) in dict(fitted.findings())["Linear"]
 
 
-def test_a_choice_that_is_lost_on_one_stretch_is_not_kept(straight, monkeypatch):
-    """Typical errors of the level `free` are the least; the root mean square is the linear one's.
-
-    A little more than that is chance.
-    """
+def choosing(straight, monkeypatch):
+    """What is chosen where the level `free` has these errors and the linear one has 1 on each."""
     linear, *others = best_rounds(straight.restarts_.candidates())
     free = next(one for one in others if one.level.name == "free")
 
@@ -445,12 +442,66 @@ def test_a_choice_that_is_lost_on_one_stretch_is_not_kept(straight, monkeypatch)
         known = {one.name: getattr(straight.restarts_, one.name) for one in fields(Trained)}
         return choose(Entered(**known))
 
+    return chosen
+
+
+def test_a_choice_that_is_lost_on_one_stretch_is_not_kept(straight, monkeypatch):
+    """Typical errors of the level `free` are the least; the root mean square is the linear one's.
+
+    A little more than that is chance.
+    """
+    chosen = choosing(straight, monkeypatch)
     assert chosen(0.3, 1.0).level == "free"
     as_large = np.sqrt(2.0 - 0.3**2)  # as much in all as the linear model
     assert chosen(0.3, as_large).level == "free"
     found = chosen(0.3, 1.05 * as_large)
     assert found.level == "linear"
     assert found.worse_than_linear == "free"
+
+
+@pytest.mark.parametrize(
+    ("errors", "level"),
+    [
+        ([0.8, 0.8, 0.8, 0.8, 0.8, 1.9], "free"),  # worse on one stretch
+        ([0.5, 0.5, 0.5, 0.9, 1.9, 1.9], "free"),  # on two
+        ([0.3, 0.3, 0.3, 1.1, 1.9, 1.9], "linear"),  # on half of them
+        ([0.8, 0.8, 0.8, 0.8, 0.8, 2.1], "linear"),  # lost on one
+        ([0.7, 0.7, 0.7, 0.7, 1.9], "linear"),  # too few to tell
+    ],
+)
+def test_a_choice_that_errs_less_on_most_stretches_is_kept(straight, monkeypatch, errors, level):
+    """Though its root mean square, here 1.05 to 1.2, is above that of the linear model, 1."""
+    assert np.sqrt(np.mean(np.square(errors))) > 1.02
+    assert choosing(straight, monkeypatch)(*errors).level == level
+
+
+def test_a_linear_model_with_white_errors_is_no_wider_elsewhere(straight, tmp_path):
+    """Its band is that of the errors' mean square, inside of what was seen and outside."""
+    assert straight.straight_
+    candidate = best_rounds(straight.restarts_.candidates())[0]
+    held = Calibration.of_white(*candidate.held_out)
+    long = Calibration.of_white(*straight.restarts_.over_records(straight.mixture_))
+    np.testing.assert_allclose(straight.calibration_.factor, held.at_least(long).factor)
+    far = prssm.Record(5.0 * recording().u, recording().y, 0.1)
+    again = prssm.load(straight.save(tmp_path / "m.prssm"))
+    for model in (straight, again):
+        with pytest.warns(prssm.PrssmWarning, match="outside"):
+            run = model.simulate(far)
+        assert run.distance.max() > 1.0
+        scaled = model.scaler_.scale(far)
+        own = model._simulate(scaled.u, scaled.y[: model.warmup], None, model.config.seed)
+        np.testing.assert_allclose(run.std, own.std * model.scaler_.y_std)
+        assert model.seen_by_band is None
+
+
+def test_a_linear_model_with_errors_that_last_is_wider_elsewhere(straight, monkeypatch):
+    monkeypatch.setattr(selection, "are_white", lambda errors: False)
+    choice = choose(straight.restarts_)
+    assert choice.level == "linear"
+    assert not choice.straight
+    candidate = best_rounds(straight.restarts_.candidates())[:1]
+    usual = selection.usual_calibration(straight.restarts_, candidate, choice.mixture)
+    np.testing.assert_array_equal(choice.calibration.factor, usual.factor)
 
 
 def test_a_long_run_keeps_its_draws_only_for_who_asks(straight, monkeypatch):

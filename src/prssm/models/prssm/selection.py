@@ -138,7 +138,7 @@ def _kept(
     if straight:
         calibration = _of_white(trained, result, mixture)
     else:
-        calibration = _calibrated(trained, [entered[index] for index in chosen], mixture)
+        calibration = usual_calibration(trained, [entered[index] for index in chosen], mixture)
     return Choice(
         level=name,
         held_out={name: found.scores() for name, found in scored if np.isfinite(found.rmse)},
@@ -163,7 +163,9 @@ def _witnesses(trained: Trained, candidates: Sequence[Candidate]) -> Witnesses |
     return Witnesses(trained.mixture_of(kept), len(folds))
 
 
-def _calibrated(trained: Trained, candidates: Sequence[Candidate], mixture: Mixture) -> Calibration:
+def usual_calibration(
+    trained: Trained, candidates: Sequence[Candidate], mixture: Mixture
+) -> Calibration:
     """From errors of the folds' models where they were not trained, and the final model's there.
 
     The latter count only where the final model errs less than those of the folds. What integrates

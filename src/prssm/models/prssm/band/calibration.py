@@ -57,8 +57,9 @@ class Calibration:
         """
         squares = np.square(np.concatenate(errors) / np.concatenate(stds))
         known = np.sum(~np.isnan(squares), axis=0)
-        mean = np.where(known > 0, np.nansum(squares, axis=0) / np.maximum(known, 1), 1.0)
-        return cls(_NEW_TO_WHITE * np.clip(np.sqrt(mean), *_RANGE))
+        mean = np.nansum(squares, axis=0) / np.maximum(known, 1)
+        factor = np.clip(_NEW_TO_WHITE * np.sqrt(mean), *_RANGE)
+        return cls(np.where(known > 0, factor, 1.0))
 
     def toward(self, seen: Self, share: float) -> Self:
         """This share of the way to the factors that are right where the final model was trained.
