@@ -10,6 +10,7 @@ import pytest
 from scipy.signal import lfilter
 
 import prssm
+from prssm.export.describing import describe
 from prssm.foundation.errors import TrainingError
 from prssm.linear.held_out import as_good, first_good
 from prssm.models.prssm import estimator, selection, trained
@@ -491,7 +492,8 @@ def test_a_linear_model_with_white_errors_is_no_wider_elsewhere(straight, tmp_pa
         scaled = model.scaler_.scale(far)
         own = model._simulate(scaled.u, scaled.y[: model.warmup], None, model.config.seed)
         np.testing.assert_allclose(run.std, own.std * model.scaler_.y_std)
-        assert model.seen_by_band is None
+        assert model.as_jax().seen is None
+        assert describe(model).seen is None
 
 
 def test_a_linear_model_with_errors_that_last_is_wider_elsewhere(straight, monkeypatch):
