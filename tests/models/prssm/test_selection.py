@@ -492,6 +492,7 @@ def test_a_linear_model_with_white_errors_is_no_wider_elsewhere(straight, tmp_pa
         scaled = model.scaler_.scale(far)
         own = model._simulate(scaled.u, scaled.y[: model.warmup], None, model.config.seed)
         np.testing.assert_allclose(run.std, own.std * model.scaler_.y_std)
+        assert "not outside of the training data" in dict(model.findings())["Band"]
         assert model.as_jax().seen is None
         assert describe(model).seen is None
 

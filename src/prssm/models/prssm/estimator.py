@@ -61,6 +61,10 @@ _WORSE_THAN_LINEAR = (
     "the linear model is kept: level {level} errs less on a typical held-out stretch, but more "
     "over all of them or in free runs over whole training records"
 )
+_NOT_OUTSIDE = (
+    ", not outside of the training data as such: errors are like a sensor's noise, so that the "
+    "system is linear as far as these tell"
+)
 _ALWAYS_SHOWN = (
     "{count} record(s) never, as too short to be cut: the errors and the band are those of the "
     "others"
@@ -395,7 +399,8 @@ class PRSSM(Estimator):
     def _witnesses_said(self) -> str:
         if self.witnesses_ is None:
             return ""
-        return f"; wider where the models of {self.witnesses_.folds} folds disagree"
+        told = f"; wider where the models of {self.witnesses_.folds} folds disagree"
+        return told + _NOT_OUTSIDE if self.straight_ else told
 
     def _size(self) -> str:
         config = self.config_
