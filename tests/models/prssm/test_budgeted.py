@@ -170,8 +170,8 @@ def test_a_fit_hands_its_hurry_to_all_linear_models(monkeypatch):
 
     monkeypatch.setattr(LinearStart, "fit", noted)
     monkeypatch.setattr(budgeted, "FOR_MODELS", 0.0)
-    prssm.PRSSM(**OPTIONS).fit(recording(), budget=1000.0)
-    prssm.PRSSM(**OPTIONS).fit(recording())
+    prssm.PRSSM(**OPTIONS).fit(recording(outputs=1), budget=1000.0)
+    prssm.PRSSM(**OPTIONS).fit(recording(outputs=1))
     half = len(asked) // 2
     assert half >= 3  # of all data and of two folds
     assert asked == [True] * half + [False] * half
