@@ -12,7 +12,8 @@ def records(*lengths, outputs=1):
 
 
 @pytest.mark.parametrize(
-    ("lengths", "sizes"), [((3999,), (8, 2000, 6)), ((2000, 2000), (8, 2000, 3))]
+    ("lengths", "sizes"),
+    [((799,), (8, 2000, 6)), ((3999,), (10, 2000, 6)), ((2000, 2000), (10, 2000, 3))],
 )
 def test_long_data_have_fewer_folds_and_all_begin_small(lengths, sizes):
     config = DEFAULT.resolved(records(*lengths))

@@ -69,7 +69,7 @@ def test_stages_grow_and_their_work_is_bounded(lengths):
 
 
 def test_few_data_and_a_fixed_size_do_not_grow():
-    few = records(contest.LEAST_STEPS - 1)
+    few = records(contest.LEAST_TO_GROW - 1)
     assert stages(DEFAULT.resolved(few), few, restarts=5) == []
     many = records(2000)
     assert stages(DEFAULT.replace(grow=False).resolved(many), many, restarts=5) == []
@@ -184,8 +184,8 @@ def everything_is_better(monkeypatch):
     monkeypatch.setattr(contest, "_SURELY", -np.inf)
     monkeypatch.setattr(growth, "least_gain", lambda now: -np.inf)
     monkeypatch.setattr(contest, "_WORSE", np.inf)
-    monkeypatch.setattr(contest, "LEAST_STEPS", 300)
-    monkeypatch.setattr(growth, "LEAST_STEPS", 300)
+    monkeypatch.setattr(contest, "LEAST_TO_GROW", 300)
+    monkeypatch.setattr(growth, "LEAST_TO_GROW", 300)
     monkeypatch.setattr(growth, "_FAR", np.inf)
     monkeypatch.setattr(growth, "_STAGES", ((6, 40),))
     monkeypatch.setattr(growth, "_ITERATIONS", (20, 20))

@@ -29,7 +29,8 @@ class PRSSMConfig(Options):
     )
     inducing: int | None = option(
         20,
-        "P, inducing points for each latent dimension; none: 8, from where they grow",
+        "P, inducing points for each latent dimension; none: 8, or 10 where they grow, "
+        "from 800 steps on",
         minimum=1,
     )
     samples: int = option(
@@ -211,13 +212,14 @@ class PRSSMConfig(Options):
 
         `rows` says how many there are in all, where these records are not all.
         """
-        is_long = (rows or sum(map(len, records))) >= _LONG
+        steps = rows or sum(map(len, records))
+        is_long = steps >= _LONG
         # What grows begins small; a stream or a single level does not grow.
         large = is_long and not (self.grow and self.complexity == AUTO)
         found = {
             "latent_dim": max(_LATENT_DIM, 2 * records[0].output_dim),
             "horizon": max(2, min(_HORIZON, usual_length(records) // 2)),
-            "inducing": 20 if large else 8,
+            "inducing": 20 if large else 10 if steps >= LEAST_TO_GROW else 8,
             "iterations": 4000 if large else 2000,
             "folds": 3 if is_long else 6,
             "neurons": 0,
@@ -255,6 +257,7 @@ else:
 _LATENT_DIM = 6
 _HORIZON = 100
 _LONG = 4000  # steps in all, of which three held-out stretches say enough
+LEAST_TO_GROW = 800  # steps in all, from which on more states and larger sizes are tried
 # what data may decide
 RESOLVED = (
     *("latent_dim", "horizon", "recognition_window", "inducing", "iterations", "folds"),

@@ -15,7 +15,7 @@ from prssm.data.resample import at_all_rows, thinned, thinned_inputs
 from prssm.data.splits import Stretch
 from prssm.data.windows import usual_length
 from prssm.linear.system import LinearSystem
-from prssm.models.prssm.config import PRSSMConfig
+from prssm.models.prssm.config import LEAST_TO_GROW, PRSSMConfig
 from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.fitting.held_out import Fold, folds_of
 from prssm.models.prssm.fitting.prepare import cut_for, prepared, starts_for, window_of
@@ -28,9 +28,7 @@ from prssm.models.prssm.trained import Candidate, HeldOut, mixed
 from prssm.training.distributed import processes, store
 from prssm.training.session import Session
 
-# Steps from which on more states and larger sizes are tried, and a slower rate.
-LEAST_STEPS = 800
-_MANY = 4000
+_MANY = 4000  # steps from which on a slower rate is tried
 # Share of the held-out error that a stage must save: of few data, whose errors say less, more.
 _GAIN = 0.02
 _GAIN_OF_MANY = 0.005
@@ -205,7 +203,7 @@ class Contest:
         config = now.fitting.config
         states = min(MOST_STATES, 2 * config.latent_dim)
         fixed = self.config.latent_dim is not None or states == config.latent_dim
-        if fixed or best is None or now.steps < LEAST_STEPS or not now.folds:
+        if fixed or best is None or now.steps < LEAST_TO_GROW or not now.folds:
             return now
         phase = self.phase("states", "training with more states")
         if phase is None:

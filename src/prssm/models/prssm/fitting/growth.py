@@ -17,10 +17,9 @@ from prssm.gp.kernels import SquaredExponential
 from prssm.gp.more_points import least_known, longer_factor
 from prssm.gp.sparse import WhitenedInducing
 from prssm.models.prssm.compiled import why_not
-from prssm.models.prssm.config import ResolvedConfig
+from prssm.models.prssm.config import LEAST_TO_GROW, ResolvedConfig
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.fitting.contest import (
-    LEAST_STEPS,
     Contender,
     Contest,
     gain_of_growth,
@@ -70,7 +69,7 @@ def stages(config: ResolvedConfig, records: Sequence[Record], restarts: int) -> 
     steps = sum(map(len, records))
     usual = usual_length(records)
     found: list[Stage] = []
-    if not config.grow or steps < LEAST_STEPS:
+    if not config.grow or steps < LEAST_TO_GROW:
         return found
     left = _WORK + _WORK_A_STEP * steps
     for points, longest in _STAGES:
