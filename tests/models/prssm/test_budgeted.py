@@ -17,6 +17,8 @@ from prssm.models.prssm.starts.budgeted import BudgetedChoice, choice_file
 from prssm.models.prssm.starts.linear_start import Limits, LinearOrders, LinearStart
 from prssm.training.session import FOR_ORDERS, Session, Silent
 
+pytestmark = pytest.mark.usefixtures("quick_module")  # filters are tested elsewhere
+
 WINDOW = 6
 
 

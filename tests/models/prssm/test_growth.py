@@ -15,6 +15,8 @@ from prssm.models.prssm.levels import LEVELS
 from prssm.models.prssm.selection import Choice
 from prssm.models.prssm.trained import HeldOut
 
+pytestmark = pytest.mark.usefixtures("quick_module")  # filters are tested elsewhere
+
 SMALL = {
     "inducing": 4,
     "latent_dim": None,

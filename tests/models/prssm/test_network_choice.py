@@ -10,7 +10,6 @@ import pytest
 import prssm
 from prssm.export.describing import describe
 from prssm.models.prssm import estimator
-from prssm.models.prssm.estimator import FilterMembers, trained_noises
 from prssm.models.prssm.fitting import final_choice, networks
 from prssm.models.prssm.fitting.contest import Contest, is_surely_negative
 from prssm.models.prssm.fitting.final_choice import best_of_all, best_with_networks
@@ -32,18 +31,6 @@ SMALL = {
     "members": 2,
     "simulation_samples": 20,
 }
-
-
-@pytest.fixture
-def quick(monkeypatch):
-    """The filter keeps the noises of training: to look for better ones takes seconds."""
-    monkeypatch.setattr(
-        estimator,
-        "filter_members",
-        lambda last, window, pace: FilterMembers.equal(
-            last.choice.mixture.models, trained_noises(last.choice.mixture.models)
-        ),
-    )
 
 
 def oscillator(rows=400, seed=0, outputs=1, hard=2.0):

@@ -24,6 +24,8 @@ from prssm.models.prssm.starts.start import Starts
 from prssm.models.prssm.trained import Candidate, HeldOut, Trained, _stays, mixed
 from prssm.models.simulated import Simulated
 
+pytestmark = pytest.mark.usefixtures("quick_module")  # filters are tested elsewhere
+
 SMALL = {
     "latent_dim": 2,
     "inducing": 8,
