@@ -21,8 +21,14 @@ ROWS = 500
 @cache
 def numbered(first: int, wanted: Callable[[Mapping[str, Any]], bool], index: int) -> int:
     """The number of the system, `index` wanted ones after the first, by what is known of each."""
-    fitting = (number for number in count(first) if wanted(random_recording(number).facts))
+    fitting = (number for number in count(first) if wanted(_facts(number)))
     return next(islice(fitting, index, None))
+
+
+@cache
+def _facts(number: int) -> Mapping[str, Any]:
+    """What was drawn for a system; to draw it anew for every index would take minutes."""
+    return random_recording(number).facts
 
 
 def with_new_runs(number: int) -> tuple[Record, list[Record]]:

@@ -1,6 +1,6 @@
 """How wide the band of the level `linear` should be, over ten new runs of random systems.
 
-    python studies/linear_level_bands.py --first 32 --docs docs/explanation/calibration.md
+    python studies/linear_level_bands.py --first 40 --systems 10
     python studies/linear_level_bands.py --report-only
 
 Systems that are linear, or whose motion is disturbed so much that fits often keep the linear model.

@@ -216,10 +216,11 @@ class PRSSMConfig(Options):
         is_long = steps >= _LONG
         # What grows begins small; a stream or a single level does not grow.
         large = is_long and not (self.grow and self.complexity == AUTO)
+        small = 10 if steps >= LEAST_TO_GROW else 8
         found = {
             "latent_dim": max(_LATENT_DIM, 2 * records[0].output_dim),
             "horizon": max(2, min(_HORIZON, usual_length(records) // 2)),
-            "inducing": 20 if large else 10 if steps >= LEAST_TO_GROW else 8,
+            "inducing": 20 if large else small,
             "iterations": 4000 if large else 2000,
             "folds": 3 if is_long else 6,
             "neurons": 0,
