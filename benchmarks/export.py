@@ -175,7 +175,7 @@ def written(rows: list[Row]) -> str:
 
 
 def default_model() -> Estimator:
-    """A little more than a default fit of some hundred rows: four members, six states, ten points."""
+    """A little more than a default fit of few rows has: four members, six states, ten points."""
     return random_prssm(
         states=6,
         points=10,
