@@ -1,7 +1,6 @@
 """The choice between levels of complexity."""
 
 from dataclasses import fields, replace
-from types import SimpleNamespace
 from typing import ClassVar
 
 import equinox as eqx
@@ -13,16 +12,15 @@ import prssm
 from prssm.export.describing import describe
 from prssm.foundation.errors import TrainingError
 from prssm.linear.held_out import as_good, first_good
-from prssm.models.prssm import estimator, selection, trained
+from prssm.models.prssm import estimator, selection
 from prssm.models.prssm.band.calibration import Calibration
 from prssm.models.prssm.config import DEFAULT
 from prssm.models.prssm.fitting import fit as fitting
-from prssm.models.prssm.fitting.groups import Group, groups_of
+from prssm.models.prssm.fitting.groups import groups_of
 from prssm.models.prssm.levels import AUTO, LEVELS, NETWORK, levels_of
 from prssm.models.prssm.selection import NEAR, best_rounds, choose
 from prssm.models.prssm.starts.start import Starts
-from prssm.models.prssm.trained import Candidate, HeldOut, Trained, _stays, mixed
-from prssm.models.simulated import Simulated
+from prssm.models.prssm.trained import Candidate, HeldOut, Trained, mixed
 
 pytestmark = pytest.mark.usefixtures("quick_module")  # filters are tested elsewhere
 
@@ -101,46 +99,9 @@ def test_levels_as_good_as_the_best_are_mixed(errors, chosen):
     assert as_good(errors, NEAR) == chosen
 
 
-def test_one_stretch_does_not_decide_alone():
-    """Errors 1, 1 and 8 are typically 2, errors 3, 3, 3 typically 3, though the root mean square
-    says the opposite.
-    """
-    worse_once = HeldOut([np.full((5, 1), error) for error in (1.0, -1.0, 8.0)], [])
-    even = HeldOut([np.full((5, 1), 3.0)] * 3 + [np.full((2, 1), np.nan)], [])
-    assert worse_once.typical == pytest.approx(2.0)
-    assert even.typical == pytest.approx(3.0)
-    assert worse_once.rmse > even.rmse
-    assert HeldOut([], []).typical == np.inf
-
-
-def test_scores_count_what_was_measured():
-    held_out = HeldOut(
-        [np.array([[3.0], [np.nan]]), np.array([[-4.0]])],
-        [np.array([[1.0], [1.0]]), np.array([[2.5]])],
-    )
-    assert held_out.rmse == pytest.approx(np.sqrt(12.5))
-    assert held_out.inside == 0.5
-
-
-def test_a_run_that_is_lost_has_no_small_error():
-    lost = HeldOut(
-        [np.array([[0.1], [-np.inf]]), np.zeros((3, 1))], [np.ones((2, 1)), np.ones((3, 1))]
-    )
-    assert (lost.rmse, lost.typical) == (np.inf, np.inf)
-
-
 @pytest.fixture(scope="module")
 def straight():
     return prssm.PRSSM(**SMALL).fit(recording())
-
-
-def test_a_mixture_of_levels_errs_by_the_mean_and_its_variance_is_total():
-    one = HeldOut([np.array([[1.0], [2.0]])], [np.array([[1.0], [1.0]])])
-    two = HeldOut([np.array([[3.0], [-2.0]])], [np.array([[3.0], [1.0]])])
-    both = mixed([one, two])
-    np.testing.assert_allclose(both.errors[0], [[2.0], [0.0]])
-    np.testing.assert_allclose(both.stds[0] ** 2, [[5.0 + 1.0], [1.0 + 4.0]])
-    np.testing.assert_allclose(mixed([one]).stds[0], one.stds[0])
 
 
 def test_of_a_linear_system_the_linear_level_is_kept_and_the_level_is_saved(straight, tmp_path):
@@ -263,35 +224,6 @@ def test_held_near_its_start_a_model_still_learns_that_its_noise_is_correlated()
     assert abs(model.mixture_.models.transition.mean.weight[0, 0, 0] - 0.7) < 0.1
 
 
-class Still(Trained):
-    """One restart a fold, whose run is zero."""
-
-    def members(self, group, number):
-        return group.restarts[:1]
-
-    def mixture(self, number, members):
-        def run(u, y, count, seed, quick):
-            return Simulated(np.zeros((len(u), 1)), np.ones((len(u), 1)))
-
-        return SimpleNamespace(run=run)
-
-
-def still(groups):
-    return Still(
-        None, groups, most_members=1, margin=0.1, window=8, draws="step", engine="auto", seed=0
-    )
-
-
-def test_of_long_held_out_stretches_only_the_beginning_is_run(monkeypatch):
-    monkeypatch.setattr(trained, "_STRETCH", 70)
-    fold = SimpleNamespace(held_out_records=[recording(100), recording(50)])
-    level = LEVELS["linear"]
-    groups = [Group(level, None, np.array([0])), Group(level, fold, np.array([1]))]
-    errors = still(groups).held_out(level, 0).errors
-    np.testing.assert_array_equal(errors[0], recording(100).y[:70])
-    np.testing.assert_array_equal(errors[1], recording(50).y)
-
-
 # ---- rounds ----
 
 
@@ -307,18 +239,6 @@ def test_of_a_level_the_last_round_is_kept_unless_an_earlier_one_did_much_better
     assert best_rounds([first, Candidate(free, 2, held_out(0.4))])[0].round == 2
     nothing = HeldOut([], [])
     assert best_rounds([Candidate(free, 1, nothing), Candidate(free, 2, nothing)])[0].round == 2
-
-
-def test_a_final_model_that_runs_away_from_its_training_data_is_no_candidate():
-    """Errors of exactly the limit stay; missing values say nothing; a run that is not finite has
-    run away.
-    """
-    y = np.array([[1.0, np.nan], [-1.0, np.nan], [np.nan, np.nan]])
-    limit = np.array([2.0, 0.5])
-    assert _stays(y, np.where(np.isnan(y), 5.0, y - 2.0), limit)
-    assert not _stays(y, np.where(np.isnan(y), 5.0, y - 2.1), limit)
-    assert not _stays(y, np.full((3, 2), np.nan), limit)
-    assert not _stays(y, np.full((3, 2), 1e200), limit)
 
 
 class Runaway(Trained):

@@ -7,7 +7,8 @@ the final model, which has seen more data than the models of the folds.
 
 These err more than the final one, which errs less where it was trained: `toward` goes some of the
 way from the former to the latter, and adds a little for data that are new to all of them. Outside
-of what was seen `prediction/widening.py` makes the band wider still. What was tried is in
+of what was seen `prediction/widening.py` makes the band wider still. White errors of a linear model
+have a rule of their own, `of_white`. What was tried is in
 docs/explanation/calibration.md.
 """
 

@@ -28,7 +28,8 @@ from prssm.models.prssm.trained import Candidate, HeldOut, mixed
 from prssm.training.distributed import processes, store
 from prssm.training.session import Session
 
-_MANY = 4000  # steps from which on a slower rate is tried
+# Steps from which on a slower rate is tried, and one held-out stretch says enough.
+_MANY = 4000
 # Share of the held-out error that a stage must save: of few data, whose errors say less, more.
 _GAIN = 0.02
 _GAIN_OF_MANY = 0.005
