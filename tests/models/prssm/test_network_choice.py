@@ -10,11 +10,12 @@ import pytest
 import prssm
 from prssm.export.describing import describe
 from prssm.models.prssm import estimator
-from prssm.models.prssm.fitting import final_choice, networks
+from prssm.models.prssm.fitting import final_choice
 from prssm.models.prssm.fitting.contest import Contest, is_surely_negative
 from prssm.models.prssm.fitting.final_choice import best_of_all, best_with_networks
 from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.levels import LEVELS, NETWORK
+from prssm.models.prssm.networks import race as networks
 
 SMALL = {
     "linear_order": 2,

@@ -14,9 +14,9 @@ from prssm.dynamics.networks import equations
 from prssm.dynamics.networks.search import Search
 from prssm.foundation.errors import TrainingError, TrainingInterrupted
 from prssm.linear.system import LinearSystem
-from prssm.models.prssm.fitting import networks
-from prssm.models.prssm.fitting.network_jobs import Job, Result, packed, unpacked
-from prssm.models.prssm.fitting.networks import EVERYTHING, NetworkRace, parts_of
+from prssm.models.prssm.networks import race as networks
+from prssm.models.prssm.networks.jobs import Job, Result, packed, unpacked
+from prssm.models.prssm.networks.race import EVERYTHING, NetworkRace, parts_of
 from prssm.models.prssm.starts.network_start import Size, begun, most_promising
 from prssm.training.session import Session, Silent
 

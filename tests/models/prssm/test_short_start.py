@@ -10,7 +10,7 @@ from prssm.foundation.errors import OptionError
 from prssm.inference.noise_search import NoiseFactors
 from prssm.models.prssm.config import DEFAULT
 from prssm.models.prssm.filtering.autoregressive import autoregressive_member
-from prssm.models.prssm.filtering.short_start import short_start
+from prssm.models.prssm.filtering.short_start import Firsts, short_start, sigma_points
 from prssm.models.prssm.filtering.space import space_of
 
 WINDOW = 6
@@ -31,8 +31,14 @@ def linear_space():
     return space_of(models, WINDOW, NoiseFactors())
 
 
-@pytest.mark.parametrize("stride", [1, 3])
-def test_without_a_gp_the_first_state_is_that_of_least_squares(stride):
+# Covariances of the states in training: none is known, or one that ties them to each other.
+PRIORS = {"unknown": np.eye(STATES), "known": 0.5 * np.eye(STATES) + 0.4}
+
+
+@pytest.mark.parametrize(
+    ("stride", "prior", "noise"), [(1, "unknown", 1.0), (3, "unknown", 1.0), (3, "known", 0.3)]
+)
+def test_without_a_gp_the_first_state_is_that_of_least_squares(stride, prior, noise):
     space = linear_space()
     rng = np.random.default_rng(1)
     rows = 5
@@ -43,7 +49,7 @@ def test_without_a_gp_the_first_state_is_that_of_least_squares(stride):
     weight = np.asarray(space.models.transition.mean.weight)[0]
     A, B = weight[:, :STATES], weight[:, STATES:]
     C = np.asarray(space.models.emission.states)[0]
-    noise = np.exp(2.0 * space.models.log_output_std[0, 0])
+    variance = noise**2 * np.exp(2.0 * space.models.log_output_std[0, 0])
     # Outputs of every step as response @ x + forced, then lines between them.
     response = [C]
     drive = np.zeros(STATES)
@@ -68,12 +74,26 @@ def test_without_a_gp_the_first_state_is_that_of_least_squares(stride):
     known = ~np.isnan(y[:, 0])
     X = lines[known, :-1]
     target = y[known, 0] - lines[known, -1]
-    precision = np.eye(STATES) + X.T @ X / noise
-    move = np.linalg.solve(precision, X.T @ (target - X @ centre) / noise)
-    found = short_start(space, u, y, stride)
+    precision = np.linalg.inv(PRIORS[prior]) + X.T @ X / variance
+    move = np.linalg.solve(precision, X.T @ (target - X @ centre) / variance)
+    usual = None
+    if prior == "known":
+        usual = Firsts(np.ones((1, STATES)), np.linalg.cholesky(PRIORS[prior])[None])
+    found = short_start(space, u, y, stride=stride, usual=usual, noise=noise)
     np.testing.assert_allclose(found.mean[0], centre + move, atol=1e-4)
     spread = found.factor[0] @ found.factor[0].T
     np.testing.assert_allclose(spread, np.linalg.inv(precision), atol=1e-4)
+
+
+def test_places_to_start_from_have_the_mean_and_the_covariance_of_the_states():
+    rng = np.random.default_rng(2)
+    factor = np.tril(rng.standard_normal((2, 3, 3)))
+    usual = Firsts(rng.standard_normal((2, 3)), factor)
+    points = sigma_points(usual)
+    np.testing.assert_allclose(points.mean(axis=1), usual.mean)
+    away = points - usual.mean[:, None]
+    spread = np.swapaxes(away, 1, 2) @ away / 2.0
+    np.testing.assert_allclose(spread, factor @ np.swapaxes(factor, 1, 2))
 
 
 @pytest.mark.parametrize("model", [small_prssm(stride=2), random_linear(stride=2)])

@@ -52,9 +52,14 @@ def streamed(stream):
 
 
 def close(model, other) -> None:
+    """Of a stream only a sample tells what the states were."""
     (_, arrays) = model._state()
     (_, others) = other._state()
+    assert arrays.keys() == others.keys()
+    assert "usual.factor" in arrays
     for name, array in arrays.items():
+        if name.startswith("usual."):
+            continue
         np.testing.assert_allclose(others[name], array, rtol=1e-6, atol=1e-9, err_msg=name)
 
 

@@ -11,12 +11,13 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from prssm.data.record import Record
+from prssm.data.resample import thinned
 from prssm.data.scaling import Scaler
 from prssm.data.stream.stream import Stream
 from prssm.foundation.errors import OptionError
 from prssm.inference.noise_search import NoiseFactors
 from prssm.inference.state_space import StateSpace
-from prssm.models.estimator import Estimator
+from prssm.models.estimator import Estimator, TrainingFacts
 from prssm.models.functions.jax_model import JaxModel
 from prssm.models.prssm.band.calibration import Calibration
 from prssm.models.prssm.band.witnesses import WITH_WITNESSES, Witnesses
@@ -27,14 +28,16 @@ from prssm.models.prssm.filtering.members import FilterMembers
 from prssm.models.prssm.filtering.noises import trained_noises, untold_noises
 from prssm.models.prssm.filtering.short_start import Firsts, short_start
 from prssm.models.prssm.filtering.space import space_of
+from prssm.models.prssm.filtering.usual_states import usual_from
 from prssm.models.prssm.fitting.contest import LEAST_SECONDS, Contender, Contest
 from prssm.models.prssm.fitting.final_choice import best_of_all, best_with_networks
+from prssm.models.prssm.fitting.findings import findings_of
 from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.fitting.held_out import always_shown, folds_of
 from prssm.models.prssm.fitting.prepare import cut_for, prepared, starts_for, window_of
 from prssm.models.prssm.fitting.streaming import StreamWindows, check_options
 from prssm.models.prssm.functions import jax_model
-from prssm.models.prssm.levels import AUTO, NETWORK, Linear, levels_of
+from prssm.models.prssm.levels import AUTO, Linear, levels_of
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import Choice, choose
 from prssm.models.prssm.starts.budgeted import BudgetedChoice
@@ -52,24 +55,7 @@ from prssm.training.log import TrainingLog
 from prssm.training.pace import Pace
 from prssm.training.session import Session
 
-_RUNS_AWAY = (
-    "free runs over the longest training record leave the data; try a longer horizon or a larger "
-    "stride: "
-    "training sees no more than one horizon at a time"
-)
-_WORSE_THAN_LINEAR = (
-    "the linear model is kept: level {level} errs less on a typical held-out stretch, but more "
-    "over all of them or in free runs over whole training records"
-)
-_NOT_OUTSIDE = (
-    ", not outside of the training data as such: errors are like a sensor's noise, so that the "
-    "system is linear as far as these tell"
-)
-_ALWAYS_SHOWN = (
-    "{count} record(s) never, as too short to be cut: the errors and the band are those of the "
-    "others"
-)
-
+USUAL = "usual"  # what the names of the states in training begin with, in a model file
 KEPT_VALUES = 5_000_000  # drawn values of a run that are kept where nobody asked for samples
 
 
@@ -94,6 +80,7 @@ class PRSSM(Estimator):
     config: PRSSMConfig
     config_: ResolvedConfig  # with what the data decided filled in
     training_: TrainingLog
+    mixture_: Mixture  # of the members that were kept
     level_: str = ""  # which of `levels` was kept
     straight_: bool = False  # the linear one, with errors like a sensor's noise
     witnesses_: Witnesses | None = None  # models of the folds: they widen bands
@@ -189,7 +176,8 @@ class PRSSM(Estimator):
         )
         self._check_structure([stream.usual()])
         source = StreamWindows(stream, scaler, config.batch, horizon=config.horizon)
-        starts = Starts(config, source.sample(config.seed))
+        sample = source.sample(config.seed)
+        starts = Starts(config, sample)
         fitting = prepared(starts, source.like(), levels=levels_of(config.complexity), folds=[])
         feed = source.feed()
         try:
@@ -198,6 +186,7 @@ class PRSSM(Estimator):
         finally:
             feed.close()
         self._keep(fitting, starts, log)
+        self.mixture_ = self.mixture_.having_seen(sample)
         del self._last  # the noises of a stream's filter are the trained ones
 
     def _tell(self, trained: Trained, session: Session) -> None:
@@ -264,6 +253,16 @@ class PRSSM(Estimator):
                 f"got {config.recognition_window}"
             )
 
+    def _describe(self, facts: TrainingFacts) -> None:
+        super()._describe(facts)
+        if facts.seen is None:
+            return
+        steps = [thinned(record, self.stride_) for record in facts.seen]
+        self.mixture_ = self.mixture_.having_seen(steps)
+        if self.witnesses_ is not None:
+            seen = self.witnesses_.mixture.having_seen(steps)
+            self.witnesses_ = replace(self.witnesses_, mixture=seen)
+
     def _simulate(
         self, u: np.ndarray, y_start: np.ndarray, samples: int | None, seed: int
     ) -> Simulated:
@@ -273,8 +272,14 @@ class PRSSM(Estimator):
         self, u: np.ndarray, y: np.ndarray, samples: int | None, seed: int
     ) -> Simulated:
         def starts(mixture: Mixture) -> Firsts | None:
-            space = space_of(mixture.models, self._window, NoiseFactors())
-            return short_start(space, u, y, self.stride_)
+            return short_start(
+                space_of(mixture.models, self._window, NoiseFactors()),
+                u,
+                y,
+                stride=self.stride_,
+                usual=mixture.usual,
+                noise=np.minimum(self.calibration_.factor, 1.0),
+            )
 
         return self._free_run(u, y[:: self.stride_], samples, seed=seed, starts=starts)
 
@@ -363,64 +368,19 @@ class PRSSM(Estimator):
         return self.linear_order_
 
     def findings(self) -> list[tuple[str, str]]:
-        if not self.held_out_:
-            return super().findings()
-        errors = ", ".join(
-            f"{level} {score['typical']:.3g}" for level, score in self.held_out_.items()
-        )
-        factors = ", ".join(f"{factor:.2f}" for factor in self.calibration_.factor)
-        inside = self.held_out_[self.level_]["inside"]
-        found = [
-            *super().findings(),
-            (
-                "Complexity",
-                f"{self.level_} (error on held-out stretches of the training data, scaled units: "
-                f"{errors})",
-            ),
-            (
-                "Size",
-                self._size(),
-            ),
-            ("Mixture", f"{len(self.mixture_.models.log_output_std)} member(s)"),
-            (
-                "Band",
-                f"{factors} times the model's own, whose two deviations held {inside:.0%} of the "
-                f"held-out values{self._witnesses_said()}",
-            ),
-        ]
-        if self.always_shown_:
-            found.append(("Held out", _ALWAYS_SHOWN.format(count=self.always_shown_)))
-        if self.filter_.beside is not None:
-            found.append(("Filter", self.filter_.words()))
-        if self.worse_than_linear_:
-            found.append(("Linear", _WORSE_THAN_LINEAR.format(level=self.worse_than_linear_)))
-        return found if self.steady_ else [*found, ("Warning", _RUNS_AWAY)]
-
-    def _witnesses_said(self) -> str:
-        if self.witnesses_ is None:
-            return ""
-        told = f"; wider where the models of {self.witnesses_.folds} folds disagree"
-        return told + _NOT_OUTSIDE if self.straight_ else told
-
-    def _size(self) -> str:
-        config = self.config_
-        states = f"{config.latent_dim} state{'s' * (config.latent_dim != 1)}"
-        if self.level_ == NETWORK.name:
-            return f"{states}, {config.neurons} neurons, trained on whole records"
-        return (
-            f"{states}, {config.inducing} inducing points, "
-            f"sub-trajectories of {config.horizon} steps"
-        )
+        found = super().findings()
+        return [*found, *findings_of(self)] if self.held_out_ else found
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         values, curves = self.training_.to_parts()
         arrays = arrays_of("models", self.mixture_.models)
+        arrays |= arrays_of(USUAL, self.mixture_.usual)
         arrays |= {f"training.{name}": array for name, array in curves.items()}
         arrays["calibration"] = self.calibration_.factor
         filtered, more = self.filter_.to_parts()
         arrays |= more
         if self.witnesses_ is not None:
-            arrays |= arrays_of("witnesses", self.witnesses_.mixture.models)
+            arrays |= self.witnesses_.to_arrays()
         resolved = {name: getattr(self.config_, name) for name in RESOLVED}
         return {
             "training": values,
@@ -441,7 +401,8 @@ class PRSSM(Estimator):
         like = blank_model(self.config_, len(self.input_names_), len(self.output_names_))
         members = len(arrays["models.log_output_std"])
         models = models_from(arrays, "models", like, members=members)
-        self.mixture_ = Mixture(models, self._window, self.config_.draws)
+        usual = usual_from(arrays, USUAL, members, states=self.config_.latent_dim)
+        self.mixture_ = Mixture(models, self._window, self.config_.draws, usual=usual)
         self.witnesses_ = Witnesses.from_parts(values.get("witnesses"), arrays, self.mixture_)
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)

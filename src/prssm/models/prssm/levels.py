@@ -117,7 +117,7 @@ class Correlated(Free):
 class Network(Level):
     """A small recurrent network that was trained on its free runs: no GP, nothing to train.
 
-    It takes no part in the race; see `fitting.network_contender`.
+    It takes no part in the race; see `networks.contender`.
     """
 
     name = "network"

@@ -1,5 +1,8 @@
 """Free runs of a mixture of trained PR-SSMs: every member has its share of the trajectories."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 import numpy as np
@@ -9,6 +12,7 @@ from prssm.dynamics.engines.choice import Engine
 from prssm.models.prssm.elbo import Draws, StateSpaceModel
 from prssm.models.prssm.filtering.polished import is_network, polished
 from prssm.models.prssm.filtering.short_start import Firsts, spread_of
+from prssm.models.prssm.filtering.usual_states import usual_states
 from prssm.models.prssm.free_run import FreeRuns
 from prssm.models.simulated import Simulated
 from prssm.prediction.moments import Moments
@@ -23,6 +27,7 @@ class Mixture(eqx.Module):
     window: int = eqx.field(static=True)
     draws: Draws = eqx.field(static=True)
     engine: Engine = eqx.field(static=True, default="auto")
+    usual: Firsts | None = None  # the states that training has shown, where that is known
 
     def run(
         self,
@@ -82,8 +87,12 @@ class Mixture(eqx.Module):
     def only(self, members: int | np.ndarray) -> "Mixture":
         """One member alone, or some of them."""
         kept = np.atleast_1d(members)
-        models = jax.tree.map(lambda leaf: np.asarray(leaf)[kept], self.models)
-        return Mixture(models, self.window, self.draws, self.engine)
+        models, usual = jax.tree.map(lambda leaf: np.asarray(leaf)[kept], (self.models, self.usual))
+        return replace(self, models=models, usual=usual)
+
+    def having_seen(self, records: Sequence[Record]) -> "Mixture":
+        """The same mixture, which knows what its states were in scaled records at its rate."""
+        return replace(self, usual=usual_states(self.models, self.window, records))
 
     def _samples(self, outputs: np.ndarray, count: int, share: int, seed: int) -> np.ndarray:
         """Drawn measurements (count, T, Dy) from noise-free outputs (T, Dy, trajectories)."""

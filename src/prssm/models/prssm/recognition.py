@@ -93,6 +93,15 @@ class Recognition(eqx.Module):
             mean = mean + self.direct @ sample + self.direct_bias
         return mean, self.log_std_weight @ hidden + self.log_std_bias
 
+    def means(self, samples: Float[np.ndarray, "N S"]) -> Float[np.ndarray, "N Dx"]:
+        """Mean of the first state for each of many windows (y_{1:L}, u_{1:L}), in NumPy."""
+        hidden = np.tanh(samples @ self.hidden_weight.T + self.hidden_bias)
+        mean = np.asarray(hidden @ self.mean_weight.T)
+        mean[:, : self.shown] += samples[:, : self.shown]
+        if self.direct is not None:
+            mean = mean + samples @ self.direct.T + self.direct_bias
+        return mean
+
     def network(self, kind: np.dtype) -> RecognitionNetwork:
         """All arrays as a compiled engine reads them, in the precision of samples of this kind."""
         kind = jnp.result_type(kind, self.hidden_weight)

@@ -7,6 +7,7 @@ the training data serve these inputs. docs/explanation/calibration.md has what i
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Self
 
 import equinox as eqx
@@ -14,9 +15,12 @@ import jax
 import numpy as np
 
 from prssm.models.prssm.filtering.short_start import Firsts
+from prssm.models.prssm.filtering.usual_states import usual_from
 from prssm.models.prssm.mixture import Mixture
-from prssm.models.prssm.stored_members import models_from
+from prssm.models.prssm.stored_members import arrays_of, models_from
 
+_NAME = "witnesses"  # what the names of their arrays begin with, in a model file
+_USUAL = "witnesses_usual"
 _SAMPLES = 50  # trajectories of each fold
 _FARTHER = 2.0  # times the typical distance, that a fold counts at most
 _WEIGHT = 0.5  # of their disagreement, in the band
@@ -36,12 +40,18 @@ class Witnesses(eqx.Module):
         """From a model file, whose mixture is `beside`; none where it has none."""
         if folds is None:
             return None
-        members = len(arrays["witnesses.log_output_std"])
+        members = len(arrays[f"{_NAME}.log_output_std"])
         if not isinstance(folds, int) or folds < 2 or members % folds:
             raise TypeError(f"witnesses: expected those of some folds, got {members} of {folds!r}")
         like = jax.tree.map(lambda leaf: leaf[0], beside.models)
-        models = models_from(arrays, "witnesses", like, members=members)
-        return cls(Mixture(models, beside.window, beside.draws, beside.engine), folds)
+        models = models_from(arrays, _NAME, like, members=members)
+        states = models.transition.log_process_std.shape[1]
+        usual = usual_from(arrays, _USUAL, members, states=states)
+        return cls(replace(beside, models=models, usual=usual), folds)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """For a model file."""
+        return arrays_of(_NAME, self.mixture.models) | arrays_of(_USUAL, self.mixture.usual)
 
     def widening(
         self,

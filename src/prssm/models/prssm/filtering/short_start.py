@@ -1,13 +1,15 @@
 """The first state from fewer samples than the recognition model reads.
 
 It is the most likely one given what was measured of the first rows. With m the state that the
-recognition model would see if the last sample stayed, and yhat the outputs of the mean dynamics,
+recognition model would see if the last sample stayed, S the covariance of the states in training
+and yhat the outputs of the mean dynamics,
 
-    |x_1 - m|^2 + sum_r |y_r - yhat_r(x_1)|^2 / sensor noise^2   is least:
+    (x_1 - m)' S^-1 (x_1 - m) + sum_r |y_r - yhat_r(x_1)|^2 / sensor noise^2   is least.
 
-a prior as wide as that of training, but around m. Rows between two steps of a model at a slow rate
-lie on the line between them, and tell how fast the output moves. Gauss-Newton steps from two places
-find it; the curvature there says how well it is known.
+S knows which states go together: a few rows then tell of all of them. Rows between two steps of a
+model at a slow rate lie on the line between them, and tell how fast the output moves. A sensor is
+taken for no worse than held-out errors say: training may leave its noise far too large.
+Gauss-Newton steps from many places find the state; the curvature there says how well it is known.
 """
 
 from typing import NamedTuple, Self
@@ -47,23 +49,51 @@ def spread_of(
 
 
 def short_start(
-    space: PRSSMSpace, u: Float[Array, "T Du"], y: Float[Array, "R Dy"], stride: int
+    space: PRSSMSpace,
+    u: Float[Array, "T Du"],
+    y: Float[Array, "R Dy"],
+    *,
+    stride: int,
+    usual: Firsts | None = None,
+    noise: Float[Array, " Dy"] | float = 1.0,
 ) -> Firsts | None:
     """From outputs of the first rows, and inputs of the model's steps; None where y is empty.
 
-    `space` is the model with the noises of free runs and without colour.
+    `space` is the model with the noises of free runs and without colour. `usual` are the states
+    that training has shown; N(0, I), the prior of training, where that is not known. `noise` is
+    the sensors' relative to the trained one.
     """
     if not len(y) or np.isnan(y).all():
         return None
+    usual = usual or Firsts.apart(space.first().mean[:, 0], np.zeros((space.members, space.shown)))
     steps = min(len(u), -(-(len(y) - 1) // stride) + 1)
     held = _held(space, u, y[::stride])
-    problem = _Problem(space, u[:steps], y, stride=stride, centre=held)
-    x = np.concatenate([space.first().mean, held], axis=1)
-    x, local = least(problem.at, x, shorter=_SHORTER, tries=_TRIES)
+    problem = _Problem(
+        space,
+        u[:steps],
+        y,
+        stride=stride,
+        prior=Firsts(held[:, 0], usual.factor),
+        noise=noise * np.exp(space.models.log_output_std),
+    )
+    places = np.concatenate([space.first().mean, held, sigma_points(usual)], axis=1)
+    x, local = least(problem.at, places, shorter=_SHORTER, tries=_TRIES)
     best = local.cost.argmin(axis=1)
     members = np.arange(space.members)
     spread = np.linalg.inv(local.curvature[members, best])
     return Firsts(x[members, best], np.linalg.cholesky(spread))
+
+
+def sigma_points(around: Firsts) -> Float[Array, "M B Dx"]:
+    """The mean, and one deviation to either side of it along each column of the factor."""
+    columns = np.swapaxes(_matrix(around.factor), 1, 2)
+    mean = around.mean[:, None]
+    return np.concatenate([mean, mean + columns, mean - columns], axis=1)
+
+
+def _matrix(factor: Float[Array, "M Dx Dx"] | Float[Array, "M Dx"]) -> Float[Array, "M Dx Dx"]:
+    """A factor as a matrix, of independent states too."""
+    return factor[:, :, None] * np.eye(factor.shape[1]) if factor.ndim == 2 else factor
 
 
 def _held(space: PRSSMSpace, u: Array, y: Array) -> Float[Array, "M 1 Dx"]:
@@ -80,20 +110,29 @@ class _Problem:
     """The cost at some first states (M, B, Dx), half its gradient, and half its curvature."""
 
     def __init__(
-        self, space: PRSSMSpace, u: Array, y: Array, *, stride: int, centre: Array
+        self,
+        space: PRSSMSpace,
+        u: Array,
+        y: Array,
+        *,
+        stride: int,
+        prior: Firsts,
+        noise: Float[Array, "M Dy"],
     ) -> None:
         self.space = space
-        self.centre = centre
+        self.centre = prior.mean[:, None]
+        inverse = np.linalg.inv(_matrix(prior.factor))
+        self.precision = np.swapaxes(inverse, 1, 2) @ inverse
         self.u = u
         self.y = y
         self.stride = stride
-        self.weight = np.exp(-2.0 * space.models.log_output_std)[:, None]  # (M, 1, Dy)
+        self.weight = noise[:, None] ** -2.0  # (M, 1, Dy)
 
     def at(self, x: Float[Array, "M B Dx"]) -> Local:
-        members, batch, states = x.shape
-        slope = x - self.centre
-        cost = np.sum(slope**2, axis=2)
-        curvature = np.broadcast_to(np.eye(states), (members, batch, states, states)).copy()
+        away = x - self.centre
+        slope = away @ self.precision
+        cost = np.sum(away * slope, axis=2)
+        curvature = np.repeat(self.precision[:, None], x.shape[1], axis=1)
         values, responses = self._run(x)
         for row, measured in enumerate(self.y):
             known = ~np.isnan(measured)

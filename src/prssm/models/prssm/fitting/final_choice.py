@@ -2,7 +2,7 @@
 
 from prssm.models.prssm.fitting.contest import Contender, Contest, is_long
 from prssm.models.prssm.fitting.growth import Growth
-from prssm.models.prssm.fitting.network_contender import network_contender
+from prssm.models.prssm.networks.contender import network_contender
 
 # Times the error of networks: what errs more does not catch up by growing.
 _FAR = 1.5

@@ -65,10 +65,7 @@ def uncorrelated(
     size = targets.shape[1]
     if len(samples) <= size:
         return np.eye(size), np.eye(size)
-    assert recognition.direct is not None
-    hidden = np.tanh(samples @ recognition.hidden_weight.T + recognition.hidden_bias)
-    means = hidden @ recognition.mean_weight.T + samples @ recognition.direct.T
-    errors = means + recognition.direct_bias - targets
+    errors = recognition.means(samples) - targets
     spread = np.atleast_2d(np.cov(targets, rowvar=False))
     factor = np.linalg.cholesky(spread + _LEAST_STD**2 * np.trace(spread) / size * np.eye(size))
     scaled = np.linalg.solve(factor, errors.T)
@@ -84,22 +81,34 @@ def first_state(recognition: Recognition, record: Record, window: int) -> np.nda
     return np.asarray(recognition(y, record.u[:window], xp=np)[0])
 
 
-def _windows(
-    records: Sequence[Record], states: Sequence[np.ndarray], window: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Samples (N, window (Dy + Du)) as a recognition model reads them, and states (N, Dx)."""
+def windows_of(
+    records: Sequence[Record], window: int, most: int = MOST_WINDOWS
+) -> tuple[np.ndarray, list[tuple[int, int]]]:
+    """Samples (N, window (Dy + Du)) as a recognition model reads them, from all over the records.
+
+    And for each of them the number of its record and its first row.
+    """
     total = sum(max(len(record) - window + 1, 1) for record in records)
-    every = max(1, total // MOST_WINDOWS)
+    every = max(1, total // most)
     samples: list[np.ndarray] = []
-    targets: list[np.ndarray] = []
-    for record, x in zip(records, states, strict=True):
+    places: list[tuple[int, int]] = []
+    for number, record in enumerate(records):
         y = record.outputs_filled()
         for begin in range(0, len(record) - window + 1, every):
             rows = slice(begin, begin + window)
             samples.append(np.concatenate([y[rows].ravel(), record.u[rows].ravel()]))
-            targets.append(x[begin])
+            places.append((number, begin))
     size = window * (records[0].input_dim + records[0].output_dim)
-    return np.reshape(samples, (-1, size)), np.reshape(targets, (-1, states[0].shape[1]))
+    return np.reshape(samples, (-1, size)), places
+
+
+def _windows(
+    records: Sequence[Record], states: Sequence[np.ndarray], window: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Samples as a recognition model reads them, and the states (N, Dx) at their first rows."""
+    samples, places = windows_of(records, window)
+    targets = [states[number][begin] for number, begin in places]
+    return samples, np.reshape(targets, (-1, states[0].shape[1]))
 
 
 def _regression(features: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

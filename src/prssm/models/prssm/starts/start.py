@@ -145,7 +145,7 @@ class Starts:
         return linear_model(self.config.replace(**_WITHOUT_GP), linear.turned(), rng)
 
     def network_model(self, restart: int, rng: np.random.Generator) -> StateSpaceModel:
-        """A network that was trained before; see `fitting.network_contender`."""
+        """A network that was trained before; see `networks.contender`."""
         raise NotImplementedError
 
     def random_walk(self, rng: np.random.Generator) -> StateSpaceModel:

@@ -8,15 +8,15 @@ from prssm.models.prssm.config import ResolvedConfig
 from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.fitting.contest import Contender, Contest, is_long
 from prssm.models.prssm.fitting.held_out import Fold
-from prssm.models.prssm.fitting.networks import (
+from prssm.models.prssm.fitting.prepare import prepared
+from prssm.models.prssm.levels import NETWORK
+from prssm.models.prssm.networks.race import (
     EVERYTHING,
     FOLD_SEEDS,
     SEEDS,
     NetworkRace,
     parts_of,
 )
-from prssm.models.prssm.fitting.prepare import prepared
-from prssm.models.prssm.levels import NETWORK
 from prssm.models.prssm.selection import choose
 from prssm.models.prssm.starts.network_start import longer_window, network_model
 from prssm.models.prssm.starts.start import Starts

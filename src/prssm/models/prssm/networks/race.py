@@ -32,7 +32,7 @@ from prssm.linear.held_out import first_good
 from prssm.linear.output_error import identify
 from prssm.linear.system import LinearSystem
 from prssm.models.prssm.fitting.held_out import Fold
-from prssm.models.prssm.fitting.network_jobs import Job, Path, Result, packed, taken_up, unpacked
+from prssm.models.prssm.networks.jobs import Job, Path, Result, packed, taken_up, unpacked
 from prssm.models.prssm.starts.network_start import (
     Size,
     TrainedNetwork,
