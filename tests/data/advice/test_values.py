@@ -30,6 +30,8 @@ def test_sound_data_are_not_blamed() -> None:
         (lambda y: np.where((np.arange(400) > 100) & (np.arange(400) < 180), y[100], y),
          "does not change for 79 rows from row 101"),
         (lambda y: np.round(y * 5) / 5, "levels only, 0.2 apart"),
+        (lambda y: y + 3.0 * np.isin(np.arange(400), [60, 250]), "has 2 values more than 8 "
+         "deviations from their neighbours, the first at row 60"),
     ],
 )  # fmt: skip
 def test_each_oddity_is_named_once_with_advice(spoil, words) -> None:
@@ -38,7 +40,15 @@ def test_each_oddity_is_named_once_with_advice(spoil, words) -> None:
     assert line.startswith("output 'flow' ")
     assert words in line
     assert "\n" not in line
-    assert "cells" in line or "digits" in line
+    assert "cells" in line or "digits" in line or "preprocess 'outliers'" in line
+
+
+def test_a_spike_of_an_input_may_be_what_drives_the_system() -> None:
+    _, y = sound()
+    u = np.sin(np.arange(400) / 7.0)
+    u[200] += 9.0
+    assert "outliers" in [note.what for note in prssm.advise(Record(u, y))]
+    assert oddities([Record(u, y)]) == []
 
 
 def test_a_fit_says_them() -> None:

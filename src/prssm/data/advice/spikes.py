@@ -10,6 +10,11 @@ from prssm.data.preprocessing.outliers import THRESHOLD, spikes
 
 _MOST = 0.02  # a larger share is no mistake but the way the column is
 _LEVELS = 30  # a column with fewer is a switch or a coarse scale
+# By the kind of column: the step of preprocessing, and what it does.
+_MENDING = {
+    "output": ("outliers", "empties them"),
+    "input": ("outliers=fill", "puts the neighbours' median there"),
+}
 
 
 def outliers(looked: Looked) -> Iterator[Note]:
@@ -24,17 +29,15 @@ def outliers(looked: Looked) -> Iterator[Note]:
             continue
         number = int(np.argmax([marks.sum() for marks in found]))
         rows = runs_of(found[number])
-        output = column.word == "output"
+        step, helps = _MENDING[column.word]
         yield Note(
             "outliers",
             column.name,
             f"{column.label} has {count} value{'s' * (count > 1)} more than {THRESHOLD:g} "
             f"deviations from {'their' if count > 1 else 'its'} neighbours, the first at row "
             f"{rows[0][0]}",
-            "empty them if they are mistakes (outliers)"
-            if output
-            else "put the neighbours' median there if they are mistakes (outliers=fill)",
-            step="outliers" if output else "outliers=fill",
+            f"if they are mistakes, preprocess {step!r} {helps}",
+            step=step,
             record=number,
             rows=rows,
         )

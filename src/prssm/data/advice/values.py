@@ -9,9 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from prssm.data.advice.looked import Looked
 from prssm.data.advice.note import Note
+from prssm.data.advice.spikes import outliers
 from prssm.data.record import Record
 
+_CALLED_CODES = "codes"
+_CALLED_FAR = "far values"
 # numbers that programs write for "no value"
 CODES = (-9999.0, -999.0, -99.0, 999.0, 9999.0, 99999.0, -99999.0, -999.25, 32767.0, -32768.0)
 _FAR = 10.0  # of the others' range: so far away lies a code or an outlier
@@ -35,8 +39,16 @@ class Column(NamedTuple):
 
 
 def oddities(records: Sequence[Record]) -> list[str]:
-    """What a fit says of its data, one line each."""
-    return [str(note) for note in value_notes(records)]
+    """What a fit says of its data, one line each.
+
+    Spikes of outputs too, where they are not far enough to be said already. Those of an input may
+    be what drove the system.
+    """
+    notes = value_notes(records)
+    told = {note.where for note in notes if note.what in (_CALLED_CODES, _CALLED_FAR)}
+    spikes = [note for note in outliers(Looked(records)) if note.where not in told]
+    outputs = records[0].output_names
+    return [str(note) for note in [*notes, *(note for note in spikes if note.where in outputs)]]
 
 
 def value_notes(records: Sequence[Record]) -> list[Note]:
@@ -53,7 +65,7 @@ def value_notes(records: Sequence[Record]) -> list[Note]:
     return [note for note in found if note is not None]
 
 
-def _codes(column: Column) -> Note | None:
+def _missing_code(column: Column) -> Note | None:
     """A value such as -9999 that lies far from all others."""
     known = column.values[np.isfinite(column.values)]
     for code in CODES:
@@ -65,7 +77,7 @@ def _codes(column: Column) -> Note | None:
         away = max(low - code, code - high)
         if away > _FAR * max(high - low, 1e-300):
             return Note(
-                "codes",
+                _CALLED_CODES,
                 column.name,
                 f"{column.label} is {code:g} in {here.sum()} rows, far from the rest ({low:.4g} to "
                 f"{high:.4g})",
@@ -77,7 +89,7 @@ def _codes(column: Column) -> Note | None:
 def _outliers(column: Column) -> Note | None:
     """A few values far from all others."""
     known = column.values[np.isfinite(column.values)]
-    if len(known) < _SEVERAL or _codes(column) is not None:
+    if len(known) < _SEVERAL or _missing_code(column) is not None:
         return None
     low, high = np.percentile(known, [1.0, 99.0])
     reach = _FAR * (high - low)
@@ -87,7 +99,7 @@ def _outliers(column: Column) -> Note | None:
     worst = known[away][np.argmax(np.abs(known[away] - 0.5 * (low + high)))]
     advice = "empty those cells" if column.word == "output" else "correct them, or cut the rows out"
     return Note(
-        "far values",
+        _CALLED_FAR,
         column.name,
         f"{column.label} has {away.sum()} values far from the rest, up to {worst:.4g} (99 % are "
         f"{low:.4g} to {high:.4g})",
@@ -152,7 +164,7 @@ def _coarse(column: Column) -> Note | None:
 
 
 _CHECKS: tuple[Callable[[Column], Note | None], ...] = (
-    _codes,
+    _missing_code,
     _outliers,
     _limits,
     _frozen,

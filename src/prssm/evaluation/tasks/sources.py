@@ -8,7 +8,7 @@ from typing import Any
 
 from prssm.data.clock.rules import TimeRules
 from prssm.data.coerce import as_records
-from prssm.data.io.columns import FileWords
+from prssm.data.io.columns import FileWords, named
 from prssm.data.io.files import open_columns, read_records
 from prssm.data.io.records import Choice
 from prssm.data.preprocessing.spans import spans_of
@@ -48,10 +48,11 @@ def load_data(settings: DataSettings) -> Loaded:
 
 def training_and_test(settings: DataSettings) -> tuple[list[Record], list[Record]]:
     """What trains and what is scored; the second is empty where the user kept nothing back."""
+    words = FileWords(settings.decimal, settings.query)
+    _refuse_columns(settings.data, words)
     if any(is_set(word) for word in settings.data):
         return _from_catalogue(settings.data, settings)
     choice = choice_of(settings)
-    words = FileWords(settings.decimal, settings.query)
     records = [record for word in settings.data for record in read_records(word, choice, words)]
     if settings.test:
         same = replace(choice, inputs=records[0].input_names, outputs=records[0].output_names)
@@ -88,6 +89,23 @@ def choice_of(columns: ColumnSettings) -> Choice:
     return Choice(
         columns.inputs, columns.outputs, columns.time, dt=columns.dt, rules=TimeRules(**told)
     )
+
+
+def _refuse_columns(data: Sequence[str], how: FileWords) -> None:
+    """Of `-u a b` the b is read as data: says so where it is a column of the first file."""
+    if not data or not Path(data[0]).is_file():
+        return
+    unknown = [word for word in data[1:] if not Path(word).exists()]
+    if not unknown:
+        return
+    file = open_columns(data[0], how)
+    for word in unknown:
+        column = named(word, file.names, file.where)
+        if column is not None and word not in catalogue.names():
+            raise OptionError(
+                f"data: expected files or a data set, got {word!r}, which is a column of "
+                f"{data[0]}; several columns are written -u a,b or -u a -u b"
+            )
 
 
 def is_set(word: str) -> bool:
