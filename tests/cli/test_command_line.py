@@ -224,6 +224,11 @@ def test_info_names_versions_and_data_folder(
             ["export", "a.prssm"],
             "prssm: parameter --to requires an argument. See: prssm export --help",
         ),
+        (
+            ["fit", "a.csv", "--budget", "-3s"],
+            "prssm: parameter --budget requires an argument. A value that begins with a minus is "
+            "written --budget=-3s. See: prssm fit --help",
+        ),
     ],
 )
 def test_words_that_are_too_many_or_missing(

@@ -98,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, Exception) as error:
         if debug:
             traceback.print_exc()
-        line, code = outcome(error)
+        line, code = outcome(error, words)
         line = shortened(line)
         if (watch := sys.modules.get("prssm.training.distributed.watch")) is not None:
             # one of several processes ends at once, and the others hear why
@@ -110,12 +110,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
 
 
-def outcome(error: BaseException) -> tuple[str, int]:
-    """What to say about an error, and the exit code."""
+def outcome(error: BaseException, words: Sequence[str] = ()) -> tuple[str, int]:
+    """What to say about an error of a command line of these words, and the exit code."""
     if isinstance(error, KeyboardInterrupt):
         return str(error) or "interrupted", SIGTERM_CODE if terminated(error) else INTERRUPTED
     if isinstance(error, CycloptsError):
-        return explained(error), USER_ERROR
+        return explained(error, words), USER_ERROR
     if isinstance(error, PrssmError):
         return str(error), USER_ERROR
     if isinstance(error, OSError) and error.strerror:

@@ -7,8 +7,9 @@ import difflib
 import inspect
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 from cyclopts import CycloptsError, MissingArgumentError, UnusedCliTokensError
@@ -18,16 +19,18 @@ from prssm.cli.settings import FIT_WORDS
 from prssm.foundation.errors import PrssmWarning
 
 
-def explained(error: CycloptsError) -> str:
-    """A parse error in one line.
+def explained(error: CycloptsError, words: Sequence[str] = ()) -> str:
+    """A parse error in one line; `words` are those of the command line.
 
     A misspelt flag gets a suggestion although the command takes options of any name.
     """
     command = " ".join(error.command_chain or ())
     text = _places(error, command) or str(error).removeprefix(f'Command "{command}" ')
-    words = {"fit": FIT_WORDS, "search": SEARCH_WORDS}.get(command)
-    if isinstance(error, MissingArgumentError) and words and error.keyword:
-        known = [f"--{name.replace('_', '-')}" for name in words]
+    flags = {"fit": FIT_WORDS, "search": SEARCH_WORDS}.get(command)
+    if isinstance(error, MissingArgumentError) and error.keyword:
+        text += _with_a_minus(error.keyword, words)
+    if isinstance(error, MissingArgumentError) and flags and error.keyword:
+        known = [f"--{name.replace('_', '-')}" for name in flags]
         close = difflib.get_close_matches(error.keyword, known, n=1, cutoff=0.6)
         if close and close[0] != error.keyword:
             text += f" Did you mean {close[0]}?"
@@ -46,6 +49,14 @@ def _places(error: CycloptsError, command: str) -> str:
     place = None if error.argument is None else error.argument.index
     if isinstance(error, MissingArgumentError) and place is not None and not error.keyword:
         return f"{places[place]} is missing: prssm {command} {' '.join(places)}."
+    return ""
+
+
+def _with_a_minus(flag: str, words: Sequence[str]) -> str:
+    """How a value such as -3s is written, where it was taken for another flag; else nothing."""
+    for word, after in pairwise(words):
+        if word == flag and after[:1] == "-" and after[1:2].isdigit():
+            return f" A value that begins with a minus is written {flag}={after}."
     return ""
 
 
