@@ -14,6 +14,7 @@ from prssm.data.advice.note import Note
 from prssm.data.advice.spikes import outliers
 from prssm.data.record import Record
 
+# What a Note calls values that are far from all others, so that they are not told twice.
 _CALLED_CODES = "codes"
 _CALLED_FAR = "far values"
 # numbers that programs write for "no value"

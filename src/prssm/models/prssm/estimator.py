@@ -55,7 +55,7 @@ from prssm.training.log import TrainingLog
 from prssm.training.pace import Pace
 from prssm.training.session import Session
 
-USUAL = "usual"  # what the names of the states in training begin with, in a model file
+_USUAL = "usual"  # what the names of the states in training begin with, in a model file
 KEPT_VALUES = 5_000_000  # drawn values of a run that are kept where nobody asked for samples
 
 
@@ -374,7 +374,7 @@ class PRSSM(Estimator):
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         values, curves = self.training_.to_parts()
         arrays = arrays_of("models", self.mixture_.models)
-        arrays |= arrays_of(USUAL, self.mixture_.usual)
+        arrays |= arrays_of(_USUAL, self.mixture_.usual)
         arrays |= {f"training.{name}": array for name, array in curves.items()}
         arrays["calibration"] = self.calibration_.factor
         filtered, more = self.filter_.to_parts()
@@ -401,7 +401,7 @@ class PRSSM(Estimator):
         like = blank_model(self.config_, len(self.input_names_), len(self.output_names_))
         members = len(arrays["models.log_output_std"])
         models = models_from(arrays, "models", like, members=members)
-        usual = usual_from(arrays, USUAL, members, states=self.config_.latent_dim)
+        usual = usual_from(arrays, _USUAL, members, states=self.config_.latent_dim)
         self.mixture_ = Mixture(models, self._window, self.config_.draws, usual=usual)
         self.witnesses_ = Witnesses.from_parts(values.get("witnesses"), arrays, self.mixture_)
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}

@@ -96,7 +96,7 @@ class Recognition(eqx.Module):
     def means(self, samples: Float[np.ndarray, "N S"]) -> Float[np.ndarray, "N Dx"]:
         """Mean of the first state for each of many windows (y_{1:L}, u_{1:L}), in NumPy."""
         hidden = np.tanh(samples @ self.hidden_weight.T + self.hidden_bias)
-        mean = np.asarray(hidden @ self.mean_weight.T)
+        mean = np.array(hidden @ self.mean_weight.T)
         mean[:, : self.shown] += samples[:, : self.shown]
         if self.direct is not None:
             mean = mean + samples @ self.direct.T + self.direct_bias
