@@ -5,7 +5,7 @@ WORKERS ?= 2
 # A change of any of these needs a new installation: it compiles the native engine.
 BUILT_FROM := pyproject.toml hatch_build.py $(wildcard src/prssm/dynamics/engines/native/*.h src/prssm/dynamics/engines/native/*.cc) src/prssm/dynamics/engines/native/build.py
 
-.PHONY: demo studio test lint hunt docs docs-test wheel-check clean
+.PHONY: demo studio test lint format hunt docs docs-test wheel-check clean
 
 demo: .venv/installed
 	$(BIN)/prssm demo
@@ -36,11 +36,19 @@ WHEEL ?=
 wheel-check: .venv/installed-dev
 	PYTHONPATH=tests $(BIN)/python -m release $(WHEEL)
 
+PYTHON_SOURCES := src tests benchmarks studies examples docs
+ENGINES := $(shell find src/prssm/dynamics/engines -name '*.h' -o -name '*.cc' -o -name '*.cu')
+
 lint: .venv/installed-dev
-	$(BIN)/ruff check src tests benchmarks studies examples docs
-	$(BIN)/ruff format --check --quiet src tests benchmarks studies examples docs
+	$(BIN)/ruff check $(PYTHON_SOURCES)
+	$(BIN)/ruff format --check --quiet $(PYTHON_SOURCES)
+	$(BIN)/clang-format --dry-run --Werror $(ENGINES)
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+
+format: .venv/installed-dev
+	$(BIN)/ruff format $(PYTHON_SOURCES)
+	$(BIN)/clang-format -i $(ENGINES)
 
 .venv/python:
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "prssm needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; try: make PYTHON=python3.12 ...")'

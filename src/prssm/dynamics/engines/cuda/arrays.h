@@ -1,5 +1,6 @@
-// The arrays of a call on the GPU. All have an axis of models in front; within a model, time or the latent dimension leads
-// and trajectories come last. Matrices are padded with zeros to multiples of four, so that one load brings four entries.
+// The arrays of a call on the GPU. All have an axis of models in front; within a model, time or the
+// latent dimension leads and trajectories come last. Matrices are padded with zeros to multiples of
+// four, so that one load brings four entries.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ __device__ const Four<S>& four(const S* first) {
   return *reinterpret_cast<const Four<S>*>(first);
 }
 
-// Walks along a row of a matrix, four columns at a time; the next three rows lie behind it, four numbers apart.
+// Walks along a row of a matrix, four columns at a time; the next three rows lie behind it, four
+// numbers apart.
 template <class S>
 struct Row {
   const S* at;
@@ -33,16 +35,21 @@ struct Matrix {
   int rows;
   __device__ bool has(int p, int) const { return p < rows; }
   __device__ Row<S> row(int p, int) const { return {first + 4 * p, 4 * rows, 0}; }
-  __device__ const S* column(int quad, int tile) const { return first + 4 * (quad * rows + 4 * tile); }
+  __device__ const S* column(int quad, int tile) const {
+    return first + 4 * (quad * rows + 4 * tile);
+  }
 };
 
-// The same of a triangular matrix, of which only the tiles of four by four that are not all zero are there.
+// The same of a triangular matrix, of which only the tiles of four by four that are not all zero
+// are there.
 template <class S>
 struct Triangle {
   const S* first;
   int tiles;
   bool upper;
-  __device__ bool has(int p, int quad) const { return p < 4 * tiles && (upper ? p / 4 <= quad : p / 4 >= quad); }
+  __device__ bool has(int p, int quad) const {
+    return p < 4 * tiles && (upper ? p / 4 <= quad : p / 4 >= quad);
+  }
   __device__ int row_begin(int tile) const { return upper ? tile : 0; }
   __device__ int row_end(int tile) const { return upper ? tiles : tile + 1; }
   __device__ int column_begin(int quad) const { return upper ? 0 : quad; }
@@ -50,7 +57,8 @@ struct Triangle {
 
   // Row p from the tile `quad` on.
   __device__ Row<S> row(int p, int quad) const {
-    return {column(quad, 0) + 4 * p, upper ? 16 * (quad + 1) : 16 * (tiles - quad - 1), upper ? 16 : -16};
+    return {column(quad, 0) + 4 * p, upper ? 16 * (quad + 1) : 16 * (tiles - quad - 1),
+            upper ? 16 : -16};
   }
   __device__ int place(int quad, int tile) const {
     return (upper ? 8 * quad * (quad + 1) : 16 * quad * tiles - 8 * quad * (quad + 1)) + 16 * tile;
@@ -66,14 +74,18 @@ struct Shape {
   __host__ __device__ int padded() const { return 4 * tiles(); }
   __host__ __device__ int triangle() const { return tiles() * (tiles() + 1) / 2; }
   __host__ __device__ int quads() const { return din() / 4 + 1; }
-  __host__ __device__ int columns() const { return 4 * quads(); }  // of inputs, with a place for a one
+  __host__ __device__ int columns() const {
+    return 4 * quads();
+  }  // of inputs, with a place for a one
 };
 
-// One latent dimension. zeta' and xu' are divided by the length scales; k = variance exp(-|zeta' - xu'|^2 / 2).
+// One latent dimension. zeta' and xu' are divided by the length scales; k = variance exp(-|zeta' -
+// xu'|^2 / 2).
 template <class S>
 struct Dimension {
   Matrix<S> zeta;         // (padded, columns) zeta'
-  Matrix<S> zeta_scaled;  // the same divided by the length scales once more, so that it meets the inputs as they are
+  Matrix<S> zeta_scaled;  // the same divided by the length scales once more, so that it meets the
+                          // inputs as they are
   Triangle<S> white;      // (padded, padded) W
   Triangle<S> spread;     // (padded, padded) V'
   const S* zeta_norm;     // (padded) |zeta'|^2 / 2
@@ -83,16 +95,24 @@ struct Dimension {
   S variance, process_var, bias;
 };
 
-// Where the parts of a record lie: all that the recursion reads of one latent dimension of one model (lay_out.h). Every part
-// that is read by fours begins at a multiple of four.
+// Where the parts of a record lie: all that the recursion reads of one latent dimension of one
+// model (lay_out.h). Every part that is read by fours begins at a multiple of four.
 struct Places {
-  int zeta, zeta_scaled, white, spread, zeta_norm, scale, mean, weight, variance, process_var, bias, size;
+  int zeta, zeta_scaled, white, spread, zeta_norm, scale, mean, weight, variance, process_var, bias,
+      size;
   __host__ __device__ explicit Places(const Shape& s) {
     const int inputs = s.padded() * s.columns(), square = 16 * s.triangle();
-    zeta = 0, zeta_scaled = inputs, white = 2 * inputs, spread = white + square;
-    zeta_norm = spread + (s.spread ? square : 0), scale = zeta_norm + s.padded(), mean = scale + s.columns();
+    zeta = 0;
+    zeta_scaled = inputs;
+    white = 2 * inputs;
+    spread = white + square;
+    zeta_norm = spread + (s.spread ? square : 0);
+    scale = zeta_norm + s.padded();
+    mean = scale + s.columns();
     weight = mean + (s.own_mean ? 0 : s.padded());
-    variance = weight + s.din(), process_var = variance + 1, bias = process_var + 1;
+    variance = weight + s.din();
+    process_var = variance + 1;
+    bias = process_var + 1;
     size = (bias + 1 + 3) / 4 * 4;
   }
 };
@@ -106,10 +126,17 @@ struct Given {
     const Places at(s);
     const int64_t index = model * s.dx + d;
     const S* const record = records + index * at.size;
-    return {{record + at.zeta, s.padded()}, {record + at.zeta_scaled, s.padded()}, {record + at.white, s.tiles(), false},
-            {record + at.spread, s.tiles(), true}, record + at.zeta_norm, record + at.scale,
-            s.own_mean ? own_mean + index * s.points * s.batch : record + at.mean, record + at.weight,
-            record[at.variance], record[at.process_var], record[at.bias]};
+    return {{record + at.zeta, s.padded()},
+            {record + at.zeta_scaled, s.padded()},
+            {record + at.white, s.tiles(), false},
+            {record + at.spread, s.tiles(), true},
+            record + at.zeta_norm,
+            record + at.scale,
+            s.own_mean ? own_mean + index * s.points * s.batch : record + at.mean,
+            record + at.weight,
+            record[at.variance],
+            record[at.process_var],
+            record[at.bias]};
   }
 };
 

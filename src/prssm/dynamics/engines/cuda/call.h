@@ -11,11 +11,28 @@ namespace prssm {
 
 namespace ffi = xla::ffi;
 
-// The arguments of both functions, in the order of `ForEachArray` (arrays.py); the backward pass has two more.
-constexpr const char* kNames[] = {"x1 or states", "u", "eps", "zeta", "precision", "variance", "white", "mean", "spread",
-                                  "weight", "bias", "process_var", "records", "g_states"};
+// The arguments of both functions, in the order of `ForEachArray` (arrays.py); the backward pass
+// has two more.
+constexpr const char* kNames[] = {"x1 or states", "u",           "eps",     "zeta",    "precision",
+                                  "variance",     "white",       "mean",    "spread",  "weight",
+                                  "bias",         "process_var", "records", "g_states"};
 constexpr size_t kArguments = 12;
-enum : size_t { kFirst, kU, kEps, kZeta, kPrecision, kVariance, kWhite, kMean, kSpread, kWeight, kBias, kProcessVar, kRecords, kGStates };
+enum : size_t {
+  kFirst,
+  kU,
+  kEps,
+  kZeta,
+  kPrecision,
+  kVariance,
+  kWhite,
+  kMean,
+  kSpread,
+  kWeight,
+  kBias,
+  kProcessVar,
+  kRecords,
+  kGStates
+};
 
 struct Mistake {
   std::string message;
@@ -25,14 +42,16 @@ inline ffi::Error said(const Mistake& mistake) {
   return ffi::Error::InvalidArgument("prssm CUDA rollout: " + mistake.message);
 }
 
-// `sizes` are those of Python's Shape; jax.vmap puts an axis of models in front of all arrays. Trajectories are in the
-// precision S, parameters in the precision R.
+// `sizes` are those of Python's Shape; jax.vmap puts an axis of models in front of all arrays.
+// Trajectories are in the precision S, parameters in the precision R.
 template <class S, class R>
 class Call {
  public:
-  Call(ffi::RemainingArgs args, ffi::RemainingRets rets, ffi::Span<const int64_t> sizes, size_t arguments)
+  Call(ffi::RemainingArgs args, ffi::RemainingRets rets, ffi::Span<const int64_t> sizes,
+       size_t arguments)
       : args_(args), rets_(rets) {
-    if (args.size() != arguments || sizes.size() != 7) throw Mistake{"wrong number of arrays or sizes"};
+    if (args.size() != arguments || sizes.size() != 7)
+      throw Mistake{"wrong number of arrays or sizes"};
     for (const int64_t size : sizes) {
       if (size < 0 || size > INT32_MAX) throw Mistake{"a size is out of range"};
     }
@@ -43,8 +62,20 @@ class Call {
     if (shape.spread && shape.own_mean) throw Mistake{"a drawn function has no spread"};
     models = static_cast<int64_t>(array(kEps).element_count()) / (T * dx * B);
     const int64_t n = models * dx, states = n * T * B, inputs = n * shape.din(), square = n * P * P;
-    sizes_ = {arguments == kArguments ? n * B : states, models * T * shape.du * B, states, inputs * P, inputs, n, square,
-              shape.own_mean ? n * P * B : n * P, shape.spread ? square : 0, inputs, n, n, n * Places(shape).size, states};
+    sizes_ = {arguments == kArguments ? n * B : states,
+              models * T * shape.du * B,
+              states,
+              inputs * P,
+              inputs,
+              n,
+              square,
+              shape.own_mean ? n * P * B : n * P,
+              shape.spread ? square : 0,
+              inputs,
+              n,
+              n,
+              n * Places(shape).size,
+              states};
   }
 
   // An argument of trajectories, and one of parameters.
@@ -61,8 +92,14 @@ class Call {
   }
 
   Parameters<R> parameters() const {
-    return {parameter(kZeta), parameter(kPrecision), parameter(kVariance), parameter(kWhite),
-            shape.own_mean ? nullptr : parameter(kMean), parameter(kSpread), parameter(kWeight), parameter(kBias),
+    return {parameter(kZeta),
+            parameter(kPrecision),
+            parameter(kVariance),
+            parameter(kWhite),
+            shape.own_mean ? nullptr : parameter(kMean),
+            parameter(kSpread),
+            parameter(kWeight),
+            parameter(kBias),
             parameter(kProcessVar)};
   }
 
@@ -88,10 +125,12 @@ class Call {
   template <class T>
   static void check(const ffi::AnyBuffer& buffer, int64_t size, const char* name) {
     const ffi::DataType wanted = sizeof(T) == 4 ? ffi::F32 : ffi::F64;
-    if (buffer.element_type() != wanted) throw Mistake{std::string(name) + ": its type differs from the others'"};
+    if (buffer.element_type() != wanted)
+      throw Mistake{std::string(name) + ": its type differs from the others'"};
     const auto count = static_cast<int64_t>(buffer.element_count());
     if (count != size) {
-      throw Mistake{std::string(name) + ": expected " + std::to_string(size) + " numbers, got " + std::to_string(count)};
+      throw Mistake{std::string(name) + ": expected " + std::to_string(size) + " numbers, got " +
+                    std::to_string(count)};
     }
   }
 

@@ -1,5 +1,6 @@
-// What the kernels need of the GPU, and how they are launched. With PRSSM_EMULATED the same kernels run on the CPU
-// (emulation.h): slow, but their mathematics and synchronisation can be tested where there is no GPU.
+// What the kernels need of the GPU, and how they are launched. With PRSSM_EMULATED the same kernels
+// run on the CPU (emulation.h): slow, but their mathematics and synchronisation can be tested where
+// there is no GPU.
 #pragma once
 
 #ifdef PRSSM_EMULATED
@@ -19,10 +20,12 @@ __device__ S* shared_memory() {
   return reinterpret_cast<S*>(bytes);
 }
 
-// The value of the thread whose place in the group differs in bit `apart`; all threads of the group hand over theirs.
+// The value of the thread whose place in the group differs in bit `apart`; all threads of the group
+// hand over theirs.
 template <int kGroup, class S>
 __device__ S swapped(S value, int apart) {
-  const unsigned lane = threadIdx.x % 32, group = kGroup == 32 ? ~0u : ((1u << kGroup) - 1) << (lane / kGroup * kGroup);
+  const unsigned lane = threadIdx.x % 32,
+                 group = kGroup == 32 ? ~0u : ((1u << kGroup) - 1) << (lane / kGroup * kGroup);
   return __shfl_xor_sync(group, value, apart);
 }
 
@@ -37,7 +40,9 @@ template <class S>
 __device__ void copy_ahead(S* to, const S* from) {
 #if __CUDA_ARCH__ >= 800
   const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(int(sizeof(S))) : "memory");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from),
+               "n"(int(sizeof(S)))
+               : "memory");
 #else
   *to = *from;
 #endif
@@ -70,10 +75,11 @@ inline int processors() {
 
 // Why the launch failed; empty where it did not.
 template <class... Formal, class... Actual>
-std::string launch(void (*kernel)(Formal...), dim3 grid, int threads, int64_t bytes, Stream stream, Actual... arguments) {
+std::string launch(void (*kernel)(Formal...), dim3 grid, int threads, int64_t bytes, Stream stream,
+                   Actual... arguments) {
   if (bytes > 48 * 1024) {
-    cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                         static_cast<int>(bytes));
+    cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                         cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
   }
   kernel<<<grid, threads, static_cast<size_t>(bytes), stream>>>(arguments...);
   const cudaError_t error = cudaGetLastError();

@@ -1,5 +1,6 @@
-// A GPU's blocks on the CPU, for tests: every thread of a block is a fiber, and fibers take turns at the places where
-// threads wait for each other. A thread that does not wait where it should reads what is not there yet: the tests see it.
+// A GPU's blocks on the CPU, for tests: every thread of a block is a fiber, and fibers take turns
+// at the places where threads wait for each other. A thread that does not wait where it should
+// reads what is not there yet: the tests see it.
 #pragma once
 
 #include <ucontext.h>
@@ -36,7 +37,8 @@ using std::tanh;
 class Block {
  public:
   Block(int threads, int64_t bytes)
-      : shared(static_cast<size_t>(bytes / 8 + 8)), boxes(static_cast<size_t>(threads)), threads_(threads) {}
+      : shared(static_cast<size_t>(bytes / 8 + 8)), boxes(static_cast<size_t>(threads)),
+        threads_(threads) {}
 
   void run(const std::function<void()>& body) {
     body_ = &body;
@@ -57,10 +59,12 @@ class Block {
     Meeting& meeting = meetings_[name];
     const int64_t round = meeting.round;
     if (++meeting.arrived == count) {
-      meeting.arrived = 0, ++meeting.round;
+      meeting.arrived = 0;
+      ++meeting.round;
       return;
     }
-    while (meetings_[name].round == round) swapcontext(&fibers_[static_cast<size_t>(thread)].context, &scheduler_);
+    while (meetings_[name].round == round)
+      swapcontext(&fibers_[static_cast<size_t>(thread)].context, &scheduler_);
   }
 
   int size() const { return threads_; }
@@ -83,7 +87,8 @@ class Block {
 
   void start(Fiber& fiber) {
     getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.get(), fiber.context.uc_stack.ss_size = kStack;
+    fiber.context.uc_stack.ss_sp = fiber.stack.get();
+    fiber.context.uc_stack.ss_size = kStack;
     fiber.context.uc_link = &scheduler_;
     makecontext(&fiber.context, &Block::enter, 0);
   }
@@ -160,8 +165,10 @@ inline int64_t shared_memory_limit() { return setting("PRSSM_EMULATED_MEMORY", 2
 inline int processors() { return static_cast<int>(setting("PRSSM_EMULATED_PROCESSORS", 2)); }
 
 template <class... Formal, class... Actual>
-std::string launch(void (*kernel)(Formal...), dim3 grid, int threads, int64_t bytes, Stream, Actual... arguments) {
-  gridDim = grid, blockDim = {static_cast<unsigned>(threads)};
+std::string launch(void (*kernel)(Formal...), dim3 grid, int threads, int64_t bytes, Stream,
+                   Actual... arguments) {
+  gridDim = grid;
+  blockDim = {static_cast<unsigned>(threads)};
   for (unsigned z = 0; z < grid.z; ++z) {
     for (unsigned y = 0; y < grid.y; ++y) {
       for (unsigned x = 0; x < grid.x; ++x) {

@@ -11,7 +11,8 @@ constexpr int kFinishThreads = 256;
 
 // Grid (blocks of 32 sums, models): the sum over all slices, in the precision of the parameters.
 template <class S, class R>
-__global__ void __launch_bounds__(kWarp * kSumRows) add_slices(int slices, int size, const S* parts, R* sums) {
+__global__ void __launch_bounds__(kWarp* kSumRows)
+    add_slices(int slices, int size, const S* parts, R* sums) {
   R* const partial = shared_memory<R>();
   const int row = threadIdx.x / kWarp, lane = threadIdx.x % kWarp, at = blockIdx.x * kWarp + lane;
   const S* const first = parts + int64_t(blockIdx.y) * slices * size + at;
@@ -37,14 +38,19 @@ struct Sums {
 
   __device__ Sums(const Shape& s, const R* first)
       : tiles(first), rest(first + 16 * Products(s).count()), products(s), quads(s.quads()) {}
-  __device__ R entry(int tile, int row, int column) const { return tiles[16 * tile + 4 * (row % 4) + column % 4]; }
+  __device__ R entry(int tile, int row, int column) const {
+    return tiles[16 * tile + 4 * (row % 4) + column % 4];
+  }
   __device__ R lower(int first, int row, int column) const {
-    return column > row ? R(0) : entry(first + row / 4 * (row / 4 + 1) / 2 + column / 4, row, column);
+    return column > row ? R(0)
+                        : entry(first + row / 4 * (row / 4 + 1) / 2 + column / 4, row, column);
   }
   __device__ R spread(int row, int column) const { return lower(0, row, column); }
   __device__ R mean(int p) const { return entry(products.spread + p / 4, p, 0); }
   __device__ R affine(int i) const { return entry(products.spread + products.mean + i / 4, 0, i); }
-  __device__ R white(int row, int column) const { return lower(products.before_white(), row, column); }
+  __device__ R white(int row, int column) const {
+    return lower(products.before_white(), row, column);
+  }
   // Of w_p times xu_i; a one follows the inputs.
   __device__ R inputs(int p, int i) const {
     return entry(products.before_white() + products.white + p / 4 * quads + i / 4, p, i);
@@ -60,11 +66,12 @@ struct Slopes {
 // Grid (Dx, models).
 template <class R>
 __global__ void __launch_bounds__(kFinishThreads)
-finish(Shape s, Parameters<R> parameters, const R* sums, Slopes<R> slopes) {
+    finish(Shape s, Parameters<R> parameters, const R* sums, Slopes<R> slopes) {
   const int64_t index = int64_t(blockIdx.y) * s.dx + blockIdx.x;
   const int P = s.points, din = s.din();
   const Sums<R> sum(s, sums + index * sums_size(s));
-  const R *zeta = parameters.zeta + index * P * din, *precision = parameters.precision + index * din;
+  const R *zeta = parameters.zeta + index * P * din,
+          *precision = parameters.precision + index * din;
   auto fill = [&](int count, R* result, auto entry) {
     for (int i = threadIdx.x; i < count; i += blockDim.x) result[index * count + i] = entry(i);
   };

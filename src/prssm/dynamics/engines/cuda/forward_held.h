@@ -1,5 +1,6 @@
-// The recursion where there are many trajectories and few inducing points: a thread keeps whole vectors of its trajectories in
-// registers, so that only the matrices are read. Every index of such a vector is known when it is compiled; T is the number of tiles.
+// The recursion where there are many trajectories and few inducing points: a thread keeps whole
+// vectors of its trajectories in registers, so that only the matrices are read. Every index of such
+// a vector is known when it is compiled; T is the number of tiles.
 #pragma once
 
 #include "forward.h"
@@ -52,7 +53,8 @@ __device__ Held<S, N, T> held_covariances(const Dimension<S>& f, const Shape& s,
     }
   }
 #pragma unroll
-  for (int p = 0; p < 4 * T; ++p) k[p] = f.variance * at_most_one_exp(k[p] - norm - all<S, N>(f.zeta_norm[p]));
+  for (int p = 0; p < 4 * T; ++p)
+    k[p] = f.variance * at_most_one_exp(k[p] - norm - all<S, N>(f.zeta_norm[p]));
   return k;
 }
 
@@ -70,35 +72,42 @@ __host__ __device__ inline int64_t forward_held_numbers(const Shape& s) {
 
 // Grid (blocks of 32 N trajectories, models). A warp takes one latent dimension after another.
 template <class S, int N, int T>
-__global__ void __launch_bounds__(kWarp * kForwardWarps)
-forward_held(Shape s, Given<S> given, Trajectories<S> everything) {
+__global__ void __launch_bounds__(kWarp* kForwardWarps)
+    forward_held(Shape s, Given<S> given, Trajectories<S> everything) {
   const Trajectories<S> run = everything.of_model(s, blockIdx.y);
   const int warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp, lane = threadIdx.x % kWarp;
   const int first = blockIdx.x * N * kWarp + lane;
-  auto column = [&](int rows) { return Column<S, N>{shared_memory<Wide<S, N>>() + rows * kWarp + lane, kWarp}; };
+  auto column = [&](int rows) {
+    return Column<S, N>{shared_memory<Wide<S, N>>() + rows * kWarp + lane, kWarp};
+  };
   const Column<S, N> even = column(0), odd = column(s.columns());
   Points<N> now = trajectories_from<N>(first, kWarp, s, 0);
   for (int i = warp; i < s.columns(); i += warps) {
     even[i] = odd[i] = {};
-    if (i < s.dx) write(run.states, now, s.dx, i, s.batch, even[i] = read(run.x1, now, s.dx, i, s.batch));
-    else if (i < s.din()) even[i] = read(run.u, now, s.du, i - s.dx, s.batch);
+    if (i < s.dx)
+      write(run.states, now, s.dx, i, s.batch, even[i] = read(run.x1, now, s.dx, i, s.batch));
+    else if (i < s.din())
+      even[i] = read(run.u, now, s.du, i - s.dx, s.batch);
   }
   for (int t = 0; t + 1 < s.steps; ++t) {
     const Points<N> next = trajectories_from<N>(first, kWarp, s, t + 1);
     const Column<S, N> xu = t % 2 ? odd : even, following = t % 2 ? even : odd;
     __syncthreads();
-    for (int i = warp; i < s.du; i += warps) following[s.dx + i] = read(run.u, next, s.du, i, s.batch);
+    for (int i = warp; i < s.du; i += warps)
+      following[s.dx + i] = read(run.u, next, s.du, i, s.batch);
     for (int d = warp; d < s.dx; d += warps) {
       const Dimension<S> f = given.dimension(s, blockIdx.y, d);
       const Wide<S, N> eps = read(run.eps, now, s.dx, d, s.batch);
       Held<S, N, T> a = {}, c = {};
       add_times<false>(f.white, held_covariances<T>(f, s, xu), a);
       if (s.spread) add_times<true>(f.spread, a, c);
-      Wide<S, N> x = all<S, N>(f.bias) + spread_of(f, sum_of_squares(a), sum_of_squares(c), eps).deviation * eps;
+      Wide<S, N> x = all<S, N>(f.bias) +
+                     spread_of(f, sum_of_squares(a), sum_of_squares(c), eps).deviation * eps;
       for (int i = 0; i < s.din(); ++i) x += f.weight[i] * xu[i];
 #pragma unroll
       for (int p = 0; p < 4 * T; ++p) x += mean_of(f, s, p, now) * a[p];
-      following[d] = x, write(run.states, next, s.dx, d, s.batch, x);
+      following[d] = x;
+      write(run.states, next, s.dx, d, s.batch, x);
     }
     now = next;
   }

@@ -7,7 +7,8 @@ namespace prssm {
 
 constexpr int kLayOutThreads = 256;
 
-// The parameters as Python has them, in the order of `ForEachArray` (arrays.py); R is their precision.
+// The parameters as Python has them, in the order of `ForEachArray` (arrays.py); R is their
+// precision.
 template <class R>
 struct Parameters {
   const R *zeta, *precision, *variance, *white, *mean, *spread, *weight, *bias, *process_var;
@@ -15,14 +16,22 @@ struct Parameters {
   // Those of one latent dimension of one model.
   __device__ Parameters of(const Shape& s, int64_t index) const {
     const int64_t square = int64_t(s.points) * s.points;
-    return {zeta + index * s.points * s.din(), precision + index * s.din(), variance + index, white + index * square,
-            mean + index * s.points, spread + index * square, weight + index * s.din(), bias + index, process_var + index};
+    return {zeta + index * s.points * s.din(),
+            precision + index * s.din(),
+            variance + index,
+            white + index * square,
+            mean + index * s.points,
+            spread + index * square,
+            weight + index * s.din(),
+            bias + index,
+            process_var + index};
   }
 };
 
 // Grid (Dx, models).
 template <class S, class R>
-__global__ void __launch_bounds__(kLayOutThreads) lay_out(Shape s, Parameters<R> parameters, S* records) {
+__global__ void __launch_bounds__(kLayOutThreads)
+    lay_out(Shape s, Parameters<R> parameters, S* records) {
   const int64_t index = int64_t(blockIdx.y) * s.dx + blockIdx.x;
   const Parameters<R> f = parameters.of(s, index);
   const Places at(s);
@@ -31,7 +40,9 @@ __global__ void __launch_bounds__(kLayOutThreads) lay_out(Shape s, Parameters<R>
   auto fill = [&](int first, int count, auto entry) {
     for (int i = threadIdx.x; i < count; i += blockDim.x) record[first + i] = S(entry(i));
   };
-  auto scaled = [&](int row, int i) { return row < P && i < din ? f.zeta[row * din + i] * f.precision[i] : R(0); };
+  auto scaled = [&](int row, int i) {
+    return row < P && i < din ? f.zeta[row * din + i] * f.precision[i] : R(0);
+  };
   auto row_of = [&](int place) { return place / 4 % padded; };
   auto column_of = [&](int place) { return place / (4 * padded) * 4 + place % 4; };
   fill(at.zeta, padded * s.columns(), [&](int i) { return scaled(row_of(i), column_of(i)); });
@@ -57,9 +68,12 @@ __global__ void __launch_bounds__(kLayOutThreads) lay_out(Shape s, Parameters<R>
     }
   };
   fill_triangle(at.white, false, [&](int row, int column) { return f.white[row * P + column]; });
-  if (s.spread) fill_triangle(at.spread, true, [&](int row, int column) { return f.spread[column * P + row]; });
+  if (s.spread)
+    fill_triangle(at.spread, true, [&](int row, int column) { return f.spread[column * P + row]; });
   if (threadIdx.x == 0) {
-    record[at.variance] = S(*f.variance), record[at.process_var] = S(*f.process_var), record[at.bias] = S(*f.bias);
+    record[at.variance] = S(*f.variance);
+    record[at.process_var] = S(*f.process_var);
+    record[at.bias] = S(*f.bias);
     for (int i = at.bias + 1; i < at.size; ++i) record[i] = 0;
   }
 }

@@ -10,18 +10,21 @@ namespace prssm {
 
 constexpr int kRecognitionThreads = 256;
 
-// The network's arrays, in the order of `Network` (recognition.py), or their gradients. D and d may be missing.
+// The network's arrays, in the order of `Network` (recognition.py), or their gradients. D and d may
+// be missing.
 template <class R>
 struct Network {
-  R *hidden_weight, *hidden_bias, *mean_weight, *log_std_weight, *log_std_bias, *direct, *direct_bias;
+  R *hidden_weight, *hidden_bias, *mean_weight, *log_std_weight, *log_std_bias, *direct,
+      *direct_bias;
 };
 
 struct NetworkShape {
   int windows, size, hidden, dx, shown;
   bool direct;
   __host__ __device__ int64_t numbers(int part) const {
-    const int64_t sizes[] = {int64_t(hidden) * size, hidden, int64_t(dx) * hidden, int64_t(dx) * hidden, dx,
-                             direct ? int64_t(dx) * size : 0, direct ? dx : 0};
+    const int64_t sizes[] = {int64_t(hidden) * size, hidden, int64_t(dx) * hidden,
+                             int64_t(dx) * hidden,   dx,     direct ? int64_t(dx) * size : 0,
+                             direct ? dx : 0};
     return sizes[part];
   }
 };
@@ -29,8 +32,9 @@ struct NetworkShape {
 template <class R>
 __device__ Network<R> network_of(const Network<R>& all, const NetworkShape& s, int64_t model) {
   return {all.hidden_weight + model * s.numbers(0), all.hidden_bias + model * s.numbers(1),
-          all.mean_weight + model * s.numbers(2), all.log_std_weight + model * s.numbers(3),
-          all.log_std_bias + model * s.numbers(4), all.direct + model * s.numbers(5), all.direct_bias + model * s.numbers(6)};
+          all.mean_weight + model * s.numbers(2),   all.log_std_weight + model * s.numbers(3),
+          all.log_std_bias + model * s.numbers(4),  all.direct + model * s.numbers(5),
+          all.direct_bias + model * s.numbers(6)};
 }
 
 // In all lanes of a warp, the sum over n of x_n y_n.
@@ -52,7 +56,8 @@ struct Windows {
 
 // Grid (windows, models).
 template <class R>
-__global__ void __launch_bounds__(kRecognitionThreads) recognise(NetworkShape s, Network<const R> everything, Windows<R> run) {
+__global__ void __launch_bounds__(kRecognitionThreads)
+    recognise(NetworkShape s, Network<const R> everything, Windows<R> run) {
   const Network<const R> net = network_of(everything, s, blockIdx.y);
   const int64_t window = int64_t(blockIdx.y) * s.windows + blockIdx.x;
   const int warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
@@ -66,11 +71,15 @@ __global__ void __launch_bounds__(kRecognitionThreads) recognise(NetworkShape s,
   __syncthreads();
   for (int row = warp; row < 2 * s.dx; row += warps) {
     const int i = row / 2;
-    const R* const weight = (row % 2 == 0 ? net.mean_weight : net.log_std_weight) + int64_t(i) * s.hidden;
+    const R* const weight =
+        (row % 2 == 0 ? net.mean_weight : net.log_std_weight) + int64_t(i) * s.hidden;
     R sum = warp_dot(weight, static_cast<const R*>(hidden), s.hidden);
-    if (row % 2 == 0 && s.direct) sum += warp_dot(net.direct + int64_t(i) * s.size, sample, s.size) + net.direct_bias[i];
+    if (row % 2 == 0 && s.direct)
+      sum += warp_dot(net.direct + int64_t(i) * s.size, sample, s.size) + net.direct_bias[i];
     if (row % 2 == 0 && i < s.shown) sum += sample[i];
-    if (leads) (row % 2 == 0 ? run.mean : run.log_std)[window * s.dx + i] = row % 2 == 0 ? sum : sum + net.log_std_bias[i];
+    if (leads)
+      (row % 2 == 0 ? run.mean : run.log_std)[window * s.dx + i] =
+          row % 2 == 0 ? sum : sum + net.log_std_bias[i];
   }
 }
 
@@ -81,10 +90,12 @@ struct WindowSlopes {
   R* before;
 };
 
-// Grid (H + 1, models): a block has a hidden unit, the last one what is not behind the hidden layer.
+// Grid (H + 1, models): a block has a hidden unit, the last one what is not behind the hidden
+// layer.
 template <class R>
 __global__ void __launch_bounds__(kRecognitionThreads)
-unrecognise(NetworkShape s, Network<const R> everything, WindowSlopes<R> all, Network<R> slopes) {
+    unrecognise(NetworkShape s, Network<const R> everything, WindowSlopes<R> all,
+                Network<R> slopes) {
   const Network<const R> net = network_of(everything, s, blockIdx.y);
   const Network<R> slope = network_of(slopes, s, blockIdx.y);
   const int h = blockIdx.x;
@@ -99,11 +110,13 @@ unrecognise(NetworkShape s, Network<const R> everything, WindowSlopes<R> all, Ne
   auto over_windows = [&](const R* x, int x_row, const R* y, int y_row) {
     R sum = 0;
 #pragma unroll 4
-    for (int n = 0; n < s.windows; ++n) sum += x[int64_t(n) * x_row] * (y_row > 0 ? y[int64_t(n) * y_row] : R(1));
+    for (int n = 0; n < s.windows; ++n)
+      sum += x[int64_t(n) * x_row] * (y_row > 0 ? y[int64_t(n) * y_row] : R(1));
     return sum;
   };
   if (h == s.hidden) {
-    each(s.dx, [&](int i) { slope.log_std_bias[i] = over_windows(g_log_std + i, s.dx, g_log_std, 0); });
+    each(s.dx,
+         [&](int i) { slope.log_std_bias[i] = over_windows(g_log_std + i, s.dx, g_log_std, 0); });
     if (!s.direct) return;
     each(s.dx, [&](int i) { slope.direct_bias[i] = over_windows(g_mean + i, s.dx, g_mean, 0); });
     each(s.dx * s.size, [&](int at) {
@@ -115,7 +128,8 @@ unrecognise(NetworkShape s, Network<const R> everything, WindowSlopes<R> all, Ne
     R sum = 0;
 #pragma unroll 4
     for (int i = 0; i < s.dx; ++i) {
-      sum += net.mean_weight[i * s.hidden + h] * g_mean[n * s.dx + i] + net.log_std_weight[i * s.hidden + h] * g_log_std[n * s.dx + i];
+      sum += net.mean_weight[i * s.hidden + h] * g_mean[n * s.dx + i] +
+             net.log_std_weight[i * s.hidden + h] * g_log_std[n * s.dx + i];
     }
     const R active = hidden[int64_t(n) * s.hidden + h];
     before[int64_t(n) * s.hidden + h] = (R(1) - active * active) * sum;
@@ -127,9 +141,12 @@ unrecognise(NetworkShape s, Network<const R> everything, WindowSlopes<R> all, Ne
   });
   __syncthreads();
   each(s.size + 1, [&](int i) {
-    const R sum = over_windows(static_cast<const R*>(before) + h, s.hidden, sample + (i < s.size ? i : 0), i < s.size ? s.size : 0);
-    if (i < s.size) slope.hidden_weight[int64_t(h) * s.size + i] = sum;
-    else slope.hidden_bias[h] = sum;
+    const R sum = over_windows(static_cast<const R*>(before) + h, s.hidden,
+                               sample + (i < s.size ? i : 0), i < s.size ? s.size : 0);
+    if (i < s.size)
+      slope.hidden_weight[int64_t(h) * s.size + i] = sum;
+    else
+      slope.hidden_bias[h] = sum;
   });
 }
 

@@ -1,15 +1,17 @@
-// The inverse Cholesky factors of covariance matrices of inducing inputs, and the way back, one block a matrix: a launch each,
-// which XLA can record into its graphs. docs/adjoint.md has the mathematics.
+// The inverse Cholesky factors of covariance matrices of inducing inputs, and the way back, one
+// block a matrix: a launch each, which XLA can record into its graphs. docs/adjoint.md has the
+// mathematics.
 #pragma once
 
 #include "arrays.h"
 
 namespace prssm {
 
-constexpr int kSquare = 16;  // threads of a block in each of two directions
+constexpr int kSquare = 16;   // threads of a block in each of two directions
 constexpr int kLargest = 96;  // rows of a matrix, at most
 
-// Inducing inputs (P, Din) and kernel of one Gaussian process; the jitter is relative to the variance.
+// Inducing inputs (P, Din) and kernel of one Gaussian process; the jitter is relative to the
+// variance.
 template <class R>
 struct Inducing {
   const R *zeta, *log_lengthscale, *log_std;
@@ -17,14 +19,20 @@ struct Inducing {
   R jitter;
 
   __device__ Inducing of(int64_t matrix) const {
-    return {zeta + matrix * points * din, log_lengthscale + matrix * din, log_std + matrix, points, din, jitter};
+    return {zeta + matrix * points * din,
+            log_lengthscale + matrix * din,
+            log_std + matrix,
+            points,
+            din,
+            jitter};
   }
   __device__ R variance() const { return exp(R(2) * *log_std); }
   __device__ R precision(int i) const { return exp(-log_lengthscale[i]); }
 
   // Shared memory with all inputs divided by the length scales; wait before reading it.
   __device__ void scale(R* scaled) const {
-    for (int at = threadIdx.x; at < points * din; at += blockDim.x) scaled[at] = zeta[at] * precision(at % din);
+    for (int at = threadIdx.x; at < points * din; at += blockDim.x)
+      scaled[at] = zeta[at] * precision(at % din);
   }
 
   __device__ R correlation(const R* scaled, int p, int q) const {
@@ -37,15 +45,15 @@ struct Inducing {
   }
 };
 
-// What the steps of elimination hand over: a column of the matrix and a row of the inverse, two of each, and the inverse roots of
-// all pivots; and the scaled inputs.
+// What the steps of elimination hand over: a column of the matrix and a row of the inverse, two of
+// each, and the inverse roots of all pivots; and the scaled inputs.
 inline int64_t whiten_numbers(int64_t points, int64_t din) { return (5 + din) * points; }
 
-// Grid (matrices). Elimination turns [A, I] into [L, L^-1] but for the pivots' roots, by which the rows of the inverse are multiplied
-// at the end. A thread has every 16th row and column, kEach of each, in registers. A matrix that is not positive definite gives NaN
-// everywhere.
+// Grid (matrices). Elimination turns [A, I] into [L, L^-1] but for the pivots' roots, by which the
+// rows of the inverse are multiplied at the end. A thread has every 16th row and column, kEach of
+// each, in registers. A matrix that is not positive definite gives NaN everywhere.
 template <class R, int kEach>
-__global__ void __launch_bounds__(kSquare * kSquare) whiten(Inducing<R> all, R* inverses) {
+__global__ void __launch_bounds__(kSquare* kSquare) whiten(Inducing<R> all, R* inverses) {
   const Inducing<R> gp = all.of(blockIdx.x);
   const int P = gp.points, x = threadIdx.x % kSquare, y = threadIdx.x / kSquare;
   const int64_t begin = int64_t(blockIdx.x) * P * P;
@@ -71,7 +79,8 @@ __global__ void __launch_bounds__(kSquare * kSquare) whiten(Inducing<R> all, R* 
   gp.scale(scaled);
   __syncthreads();
   each_entry([&](int i, int k, R& part, R& inverse) {
-    part = i < P && k <= i ? variance * (gp.correlation(scaled, i, k) + (i == k ? gp.jitter : R(0))) : R(0);
+    part = i < P && k <= i ? variance * (gp.correlation(scaled, i, k) + (i == k ? gp.jitter : R(0)))
+                           : R(0);
     inverse = i == k ? R(1) : R(0);
   });
   for (int j = 0; j < P; ++j) {
@@ -81,8 +90,10 @@ __global__ void __launch_bounds__(kSquare * kSquare) whiten(Inducing<R> all, R* 
     each_entry([&](int i, int k, R& part, R& inverse) {
       if (i <= j || i >= P || k > i) return;
       const R factor = square * column[i];
-      if (k > j) part -= factor * column[k];
-      else inverse -= factor * row[k];
+      if (k > j)
+        part -= factor * column[k];
+      else
+        inverse -= factor * row[k];
     });
   }
   __syncthreads();
@@ -103,12 +114,14 @@ struct InducingSlopes {
 };
 
 // Three matrices, the scaled inputs, and sums over the rows of a matrix.
-inline int64_t unwhiten_numbers(int64_t points, int64_t din) { return 3 * points * points + (2 * din + 1) * points; }
+inline int64_t unwhiten_numbers(int64_t points, int64_t din) {
+  return 3 * points * points + (2 * din + 1) * points;
+}
 
 // Grid (matrices): the gradients of the parameters from g, that of W, whose lower triangle counts.
 template <class R>
-__global__ void __launch_bounds__(kSquare * kSquare)
-unwhiten(Inducing<R> all, const R* inverses, const R* g, InducingSlopes<R> slopes) {
+__global__ void __launch_bounds__(kSquare* kSquare)
+    unwhiten(Inducing<R> all, const R* inverses, const R* g, InducingSlopes<R> slopes) {
   const Inducing<R> gp = all.of(blockIdx.x);
   const int P = gp.points, din = gp.din;
   const int64_t begin = int64_t(blockIdx.x) * P * P;
@@ -128,7 +141,8 @@ unwhiten(Inducing<R> all, const R* inverses, const R* g, InducingSlopes<R> slope
   gp.scale(scaled);
   each(P * P, [&](int at) {
     const bool lower = at % P <= at / P;
-    white[at] = lower ? inverses[begin + at] : R(0), first[at] = lower ? g[begin + at] : R(0);
+    white[at] = lower ? inverses[begin + at] : R(0);
+    first[at] = lower ? g[begin + at] : R(0);
   });
   each(P * P, [&](int at) {  // -g W', lower triangle, half of the diagonal
     const int i = at / P, j = at % P;
@@ -153,16 +167,20 @@ unwhiten(Inducing<R> all, const R* inverses, const R* g, InducingSlopes<R> slope
     R once = 0, squared = 0;
     for (int q = 0; q < P; ++q) {
       const R apart = i < din ? scaled[p * din + i] - scaled[q * din + i] : R(1);
-      once += first[p * P + q] * apart, squared += first[p * P + q] * apart * apart;
+      once += first[p * P + q] * apart;
+      squared += first[p * P + q] * apart * apart;
     }
-    if (i < din) slopes.zeta[(int64_t(blockIdx.x) * P + p) * din + i] = R(-2) * gp.precision(i) * once;
+    if (i < din)
+      slopes.zeta[(int64_t(blockIdx.x) * P + p) * din + i] = R(-2) * gp.precision(i) * once;
     sums[at] = i < din ? squared : squared + variance * gp.jitter * second[p * P + p];
   });
   each(din + 1, [&](int i) {
     R sum = 0;
     for (int p = 0; p < P; ++p) sum += sums[p * (din + 1) + i];
-    if (i < din) slopes.log_lengthscale[int64_t(blockIdx.x) * din + i] = sum;
-    else slopes.log_std[blockIdx.x] = R(2) * sum;
+    if (i < din)
+      slopes.log_lengthscale[int64_t(blockIdx.x) * din + i] = sum;
+    else
+      slopes.log_std[blockIdx.x] = R(2) * sum;
   });
 }
 

@@ -1,4 +1,5 @@
-// The factorisation and the way back behind jax.ffi: nothing of a wrong type or size comes past this file.
+// The factorisation and the way back behind jax.ffi: nothing of a wrong type or size comes past
+// this file.
 #pragma once
 
 #include "call.h"
@@ -6,8 +7,10 @@
 
 namespace prssm {
 
-inline void expect_like(const ffi::AnyBuffer& array, const ffi::AnyBuffer& zeta, int64_t size, const char* name) {
-  if (array.element_type() != zeta.element_type() || static_cast<int64_t>(array.element_count()) != size) {
+inline void expect_like(const ffi::AnyBuffer& array, const ffi::AnyBuffer& zeta, int64_t size,
+                        const char* name) {
+  if (array.element_type() != zeta.element_type() ||
+      static_cast<int64_t>(array.element_count()) != size) {
     throw Mistake{std::string(name) + ": its type or size does not fit that of the first array"};
   }
 }
@@ -16,10 +19,12 @@ inline void expect_like(const ffi::AnyBuffer& array, const ffi::AnyBuffer& zeta,
 struct Matrices {
   int64_t count, points, din;
 
-  Matrices(const ffi::AnyBuffer& zeta, const ffi::AnyBuffer& log_lengthscale, const ffi::AnyBuffer& log_std) {
+  Matrices(const ffi::AnyBuffer& zeta, const ffi::AnyBuffer& log_lengthscale,
+           const ffi::AnyBuffer& log_std) {
     const auto sizes = zeta.dimensions();
     if (sizes.size() < 2) throw Mistake{"expected inducing inputs"};
-    din = sizes[sizes.size() - 1], points = sizes[sizes.size() - 2];
+    din = sizes[sizes.size() - 1];
+    points = sizes[sizes.size() - 2];
     if (din < 1 || points < 1 || points > kLargest) {
       throw Mistake{"expected at most " + std::to_string(kLargest) + " inducing inputs"};
     }
@@ -32,10 +37,17 @@ struct Matrices {
 };
 
 template <class R>
-Inducing<R> inducing(const Matrices& of, const ffi::AnyBuffer& zeta, const ffi::AnyBuffer& log_lengthscale,
-                     const ffi::AnyBuffer& log_std, double jitter) {
-  auto numbers = [](const ffi::AnyBuffer& array) { return static_cast<const R*>(array.untyped_data()); };
-  return {numbers(zeta), numbers(log_lengthscale), numbers(log_std), static_cast<int>(of.points), static_cast<int>(of.din),
+Inducing<R> inducing(const Matrices& of, const ffi::AnyBuffer& zeta,
+                     const ffi::AnyBuffer& log_lengthscale, const ffi::AnyBuffer& log_std,
+                     double jitter) {
+  auto numbers = [](const ffi::AnyBuffer& array) {
+    return static_cast<const R*>(array.untyped_data());
+  };
+  return {numbers(zeta),
+          numbers(log_lengthscale),
+          numbers(log_std),
+          static_cast<int>(of.points),
+          static_cast<int>(of.din),
           static_cast<R>(jitter)};
 }
 
@@ -44,9 +56,12 @@ template <class Work>
 ffi::Error in_precision(const ffi::AnyBuffer& zeta, Work work) {
   try {
     std::string failure;
-    if (zeta.element_type() == ffi::F32) failure = work(float());
-    else if (zeta.element_type() == ffi::F64) failure = work(double());
-    else throw Mistake{"expected float32 or float64"};
+    if (zeta.element_type() == ffi::F32)
+      failure = work(float());
+    else if (zeta.element_type() == ffi::F64)
+      failure = work(double());
+    else
+      throw Mistake{"expected float32 or float64"};
     if (!failure.empty()) throw Mistake{"launch: " + failure};
   } catch (const Mistake& mistake) {
     return said(mistake);
@@ -54,8 +69,9 @@ ffi::Error in_precision(const ffi::AnyBuffer& zeta, Work work) {
   return ffi::Error::Success();
 }
 
-inline ffi::Error whiten_call(Stream stream, ffi::AnyBuffer zeta, ffi::AnyBuffer log_lengthscale, ffi::AnyBuffer log_std,
-                              ffi::Result<ffi::AnyBuffer> white, double jitter) {
+inline ffi::Error whiten_call(Stream stream, ffi::AnyBuffer zeta, ffi::AnyBuffer log_lengthscale,
+                              ffi::AnyBuffer log_std, ffi::Result<ffi::AnyBuffer> white,
+                              double jitter) {
   return in_precision(zeta, [&](auto zero) {
     using R = decltype(zero);
     const Matrices matrices(zeta, log_lengthscale, log_std);
@@ -67,14 +83,16 @@ inline ffi::Error whiten_call(Stream stream, ffi::AnyBuffer zeta, ffi::AnyBuffer
                                                          : whiten<R, 6>;
     const int64_t bytes = whiten_numbers(matrices.points, matrices.din) * int64_t(sizeof(R));
     return launch(kernel, matrices.grid(), kSquare * kSquare, bytes, stream,
-                  inducing<R>(matrices, zeta, log_lengthscale, log_std, jitter), static_cast<R*>(white->untyped_data()));
+                  inducing<R>(matrices, zeta, log_lengthscale, log_std, jitter),
+                  static_cast<R*>(white->untyped_data()));
   });
 }
 
-inline ffi::Error unwhiten_call(Stream stream, ffi::AnyBuffer zeta, ffi::AnyBuffer log_lengthscale, ffi::AnyBuffer log_std,
-                                ffi::AnyBuffer white, ffi::AnyBuffer g, ffi::Result<ffi::AnyBuffer> g_zeta,
-                                ffi::Result<ffi::AnyBuffer> g_log_lengthscale, ffi::Result<ffi::AnyBuffer> g_log_std,
-                                double jitter) {
+inline ffi::Error unwhiten_call(Stream stream, ffi::AnyBuffer zeta, ffi::AnyBuffer log_lengthscale,
+                                ffi::AnyBuffer log_std, ffi::AnyBuffer white, ffi::AnyBuffer g,
+                                ffi::Result<ffi::AnyBuffer> g_zeta,
+                                ffi::Result<ffi::AnyBuffer> g_log_lengthscale,
+                                ffi::Result<ffi::AnyBuffer> g_log_std, double jitter) {
   return in_precision(zeta, [&](auto zero) {
     using R = decltype(zero);
     const Matrices matrices(zeta, log_lengthscale, log_std);
@@ -84,11 +102,14 @@ inline ffi::Error unwhiten_call(Stream stream, ffi::AnyBuffer zeta, ffi::AnyBuff
     expect_like(*g_log_lengthscale, zeta, matrices.count * matrices.din, "a result");
     expect_like(*g_log_std, zeta, matrices.count, "a result");
     if (matrices.count == 0) return std::string();
-    auto result = [](ffi::Result<ffi::AnyBuffer>& array) { return static_cast<R*>(array->untyped_data()); };
+    auto result = [](ffi::Result<ffi::AnyBuffer>& array) {
+      return static_cast<R*>(array->untyped_data());
+    };
     const int64_t bytes = unwhiten_numbers(matrices.points, matrices.din) * int64_t(sizeof(R));
     return launch(unwhiten<R>, matrices.grid(), kSquare * kSquare, bytes, stream,
                   inducing<R>(matrices, zeta, log_lengthscale, log_std, jitter),
-                  static_cast<const R*>(white.untyped_data()), static_cast<const R*>(g.untyped_data()),
+                  static_cast<const R*>(white.untyped_data()),
+                  static_cast<const R*>(g.untyped_data()),
                   InducingSlopes<R>{result(g_zeta), result(g_log_lengthscale), result(g_log_std)});
   });
 }

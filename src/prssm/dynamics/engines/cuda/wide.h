@@ -1,4 +1,5 @@
-// Numbers of several points at once: a thread works on N points, so that an entry of a matrix, loaded once, serves N times.
+// Numbers of several points at once: a thread works on N points, so that an entry of a matrix,
+// loaded once, serves N times.
 #pragma once
 
 #include "device.h"
@@ -69,7 +70,8 @@ __device__ Wide<S, N> where_positive(const Wide<S, N>& test, const Wide<S, N>& x
   return each<S, N>([&](int j) { return test.v[j] > S(0) ? x.v[j] : S(0); });
 }
 
-// The value of the thread whose place in its group differs in bit `apart`; all threads of the group hand over theirs.
+// The value of the thread whose place in its group differs in bit `apart`; all threads of the group
+// hand over theirs.
 template <int kGroup, class S, int N>
 __device__ Wide<S, N> swapped(const Wide<S, N>& x, int apart) {
   return each<S, N>([&](int j) { return swapped<kGroup>(x.v[j], apart); });
@@ -84,10 +86,12 @@ struct Points {
 // Row `row` of an array (T, rows, B) at these points.
 template <class S, int N>
 __device__ Wide<S, N> read(const S* array, const Points<N>& at, int rows, int row, int batch) {
-  return each<S, N>([&](int j) { return array[(int64_t(at.t[j]) * rows + row) * batch + at.b[j]]; });
+  return each<S, N>(
+      [&](int j) { return array[(int64_t(at.t[j]) * rows + row) * batch + at.b[j]]; });
 }
 template <class S, int N>
-__device__ void write(S* array, const Points<N>& at, int rows, int row, int batch, const Wide<S, N>& x) {
+__device__ void write(S* array, const Points<N>& at, int rows, int row, int batch,
+                      const Wide<S, N>& x) {
 #pragma unroll
   for (int j = 0; j < N; ++j) array[(int64_t(at.t[j]) * rows + row) * batch + at.b[j]] = x.v[j];
 }

@@ -13,11 +13,27 @@ namespace prssm {
 namespace ffi = xla::ffi;
 
 enum Argument {
-  kStates, kU, kEps, kZeta, kPrecision, kVariance, kWhite, kMean, kSpread, kWeight, kBias, kProcessVar,
-  kNeuronOut, kNeuronWeight, kNeuronBias, kGStates
+  kStates,
+  kU,
+  kEps,
+  kZeta,
+  kPrecision,
+  kVariance,
+  kWhite,
+  kMean,
+  kSpread,
+  kWeight,
+  kBias,
+  kProcessVar,
+  kNeuronOut,
+  kNeuronWeight,
+  kNeuronBias,
+  kGStates
 };
-constexpr const char* kNames[] = {"x1 or states", "u", "eps", "zeta", "precision", "variance", "white", "mean", "spread",
-                                  "weight", "bias", "process_var", "neuron_out", "neuron_weight", "neuron_bias", "g_states"};
+constexpr const char* kNames[] = {
+    "x1 or states", "u",       "eps",    "zeta", "precision",   "variance",   "white",
+    "mean",         "spread",  "weight", "bias", "process_var", "neuron_out", "neuron_weight",
+    "neuron_bias",  "g_states"};
 using Dims = std::vector<int64_t>;
 
 inline std::string text(const Dims& dims) {
@@ -30,12 +46,15 @@ struct Mistake {
   std::string message;
 };
 
-// One array; `jax.vmap` puts axes in front, each as long as the batch of models or, for what they share, one.
+// One array; `jax.vmap` puts axes in front, each as long as the batch of models or, for what they
+// share, one.
 class Array {
  public:
-  Array(const ffi::AnyBuffer& buffer, size_t batch_axes) : data_(buffer.untyped_data()), type(buffer.element_type()) {
+  Array(const ffi::AnyBuffer& buffer, size_t batch_axes)
+      : data_(buffer.untyped_data()), type(buffer.element_type()) {
     const Dims all(buffer.dimensions().begin(), buffer.dimensions().end());
-    if (all.size() < batch_axes) throw Mistake{"an array of " + std::to_string(all.size()) + " axes has lost its batch"};
+    if (all.size() < batch_axes)
+      throw Mistake{"an array of " + std::to_string(all.size()) + " axes has lost its batch"};
     batch.assign(all.begin(), all.begin() + static_cast<int64_t>(batch_axes));
     dims.assign(all.begin() + static_cast<int64_t>(batch_axes), all.end());
     for (int64_t size : dims) size_ *= size;
@@ -68,7 +87,9 @@ class Array {
 
  private:
   template <class T>
-  std::vector<double> copy(const T* from) const { return std::vector<double>(from, from + size_); }
+  std::vector<double> copy(const T* from) const {
+    return std::vector<double>(from, from + size_);
+  }
 
   void* data_;
   int64_t size_ = 1;
@@ -78,19 +99,25 @@ class Array {
   Dims batch, dims;
 };
 
-// All arrays of a call. `states_rank` is 2 where the first argument is x1, 3 where it is all states.
+// All arrays of a call. `states_rank` is 2 where the first argument is x1, 3 where it is all
+// states.
 class Call {
  public:
   Call(ffi::RemainingArgs args, ffi::RemainingRets rets, size_t states_rank) {
-    if (args.size() < kGStates) throw Mistake{"expected 15 or 16 arrays, got " + std::to_string(args.size())};
+    if (args.size() < kGStates)
+      throw Mistake{"expected 15 or 16 arrays, got " + std::to_string(args.size())};
     const auto first = args.get<ffi::AnyBuffer>(0);
-    if (first.has_error() || first->dimensions().size() < states_rank) throw Mistake{"x1 or states: too few axes"};
+    if (first.has_error() || first->dimensions().size() < states_rank)
+      throw Mistake{"x1 or states: too few axes"};
     const size_t axes = first->dimensions().size() - states_rank;
-    for (size_t i = 0; i < args.size(); ++i) in.emplace_back(args.get<ffi::AnyBuffer>(i).value(), axes);
-    for (size_t i = 0; i < rets.size(); ++i) out.emplace_back(*rets.get<ffi::AnyBuffer>(i).value(), axes);
+    for (size_t i = 0; i < args.size(); ++i)
+      in.emplace_back(args.get<ffi::AnyBuffer>(i).value(), axes);
+    for (size_t i = 0; i < rets.size(); ++i)
+      out.emplace_back(*rets.get<ffi::AnyBuffer>(i).value(), axes);
     models.assign(axes, 1);
     for (const Array& array : in) {
-      for (size_t axis = 0; axis < axes; ++axis) models[axis] = std::max(models[axis], array.batch[axis]);
+      for (size_t axis = 0; axis < axes; ++axis)
+        models[axis] = std::max(models[axis], array.batch[axis]);
     }
     for (int64_t size : models) model_count *= size;
     read_shape(states_rank == 2);
@@ -100,9 +127,18 @@ class Call {
   Parameters parameters(int64_t model) const {
     auto read = [&](Argument name) { return in[name].as_double(model, models); };
     auto of_each = [&](Argument name) { return copies(read(name), shape.dx / shape.sets()); };
-    return {of_each(kZeta), of_each(kPrecision), of_each(kVariance), of_each(kWhite),
-            shape.own_mean ? std::vector<double>() : read(kMean), read(kSpread), read(kWeight), read(kBias), read(kProcessVar),
-            read(kNeuronOut), read(kNeuronWeight), read(kNeuronBias)};
+    return {of_each(kZeta),
+            of_each(kPrecision),
+            of_each(kVariance),
+            of_each(kWhite),
+            shape.own_mean ? std::vector<double>() : read(kMean),
+            read(kSpread),
+            read(kWeight),
+            read(kBias),
+            read(kProcessVar),
+            read(kNeuronOut),
+            read(kNeuronWeight),
+            read(kNeuronBias)};
   }
 
   // The gradient of an array from that of its copies.
@@ -131,40 +167,69 @@ class Call {
     if (eps.size() != 3) throw Mistake{"eps: expected (T, Dx, B), got " + text(eps)};
     if (u.size() != 3) throw Mistake{"u: expected (T, Du, B), got " + text(u)};
     if (zeta.size() != 3) throw Mistake{"zeta: expected (Dx or 1, P, Din), got " + text(zeta)};
-    steps = eps[0], batch = eps[2], type = in[kStates].type;
-    shape = {eps[1], u[1], zeta[1], in[kSpread].size() > 0, in[kMean].dims.size() == 3,
-             zeta[0] == 1 && eps[1] > 1, in[kNeuronBias].size()};
-    if (steps < 1 || shape.dx < 1 || shape.points < 1) throw Mistake{"expected at least one step, state and inducing point"};
-    if (type != ffi::F32 && type != ffi::F64) throw Mistake{"x1 or states: expected float32 or float64"};
+    steps = eps[0];
+    batch = eps[2];
+    type = in[kStates].type;
+    shape = {eps[1],
+             u[1],
+             zeta[1],
+             in[kSpread].size() > 0,
+             in[kMean].dims.size() == 3,
+             zeta[0] == 1 && eps[1] > 1,
+             in[kNeuronBias].size()};
+    if (steps < 1 || shape.dx < 1 || shape.points < 1)
+      throw Mistake{"expected at least one step, state and inducing point"};
+    if (type != ffi::F32 && type != ffi::F64)
+      throw Mistake{"x1 or states: expected float32 or float64"};
     if (in.size() != (forward ? kGStates : kGStates + 1)) throw Mistake{"wrong number of arrays"};
     if (out.size() != (forward ? 1 : kGStates)) throw Mistake{"wrong number of results"};
   }
 
   void check(bool forward) const {
-    const int64_t dx = shape.dx, du = shape.du, P = shape.points, din = shape.din(), T = steps, B = batch;
+    const int64_t dx = shape.dx, du = shape.du, P = shape.points, din = shape.din(), T = steps,
+                  B = batch;
     const int64_t V = shape.spread ? P : 0, sets = shape.sets(), H = shape.neurons;
     const Dims x1{dx, B}, states{T, dx, B}, mean = shape.own_mean ? Dims{dx, P, B} : Dims{dx, P};
-    const Dims wanted[] = {forward ? x1 : states, {T, du, B}, states, {sets, P, din}, {sets, din}, {sets}, {sets, P, P}, mean,
-                           {dx, V, V}, {dx, din}, {dx}, {dx}, {dx, H}, {H, din}, {H}, states};
+    const Dims wanted[] = {forward ? x1 : states,
+                           {T, du, B},
+                           states,
+                           {sets, P, din},
+                           {sets, din},
+                           {sets},
+                           {sets, P, P},
+                           mean,
+                           {dx, V, V},
+                           {dx, din},
+                           {dx},
+                           {dx},
+                           {dx, H},
+                           {H, din},
+                           {H},
+                           states};
     for (size_t i = 0; i < in.size(); ++i) {
       const bool trajectory = i <= kEps || i == kGStates || (i == kMean && shape.own_mean);
       expect(in[i], wanted[i], trajectory ? type : in[kZeta].type, kNames[i]);
       for (size_t axis = 0; axis < models.size(); ++axis) {
         const int64_t size = in[i].batch[axis];
-        if (size != 1 && size != models[axis]) throw Mistake{std::string(kNames[i]) + ": batch of " + std::to_string(size)};
+        if (size != 1 && size != models[axis])
+          throw Mistake{std::string(kNames[i]) + ": batch of " + std::to_string(size)};
       }
     }
-    if (in[kZeta].type != ffi::F32 && in[kZeta].type != ffi::F64) throw Mistake{"zeta: expected float32 or float64"};
+    if (in[kZeta].type != ffi::F32 && in[kZeta].type != ffi::F64)
+      throw Mistake{"zeta: expected float32 or float64"};
     for (size_t i = 0; i < out.size(); ++i) {
       if ((i == kU || i == kEps) && out[i].size() == 0) continue;  // not wanted
-      if (out[i].batch != models) throw Mistake{std::string("result ") + kNames[i] + ": batch " + text(out[i].batch)};
+      if (out[i].batch != models)
+        throw Mistake{std::string("result ") + kNames[i] + ": batch " + text(out[i].batch)};
       expect(out[i], forward ? states : i == kStates ? x1 : wanted[i], in[i].type, kNames[i]);
     }
   }
 
   static void expect(const Array& array, const Dims& wanted, ffi::DataType type, const char* name) {
-    if (array.dims != wanted) throw Mistake{std::string(name) + ": expected " + text(wanted) + ", got " + text(array.dims)};
-    if (array.type != type) throw Mistake{std::string(name) + ": its type differs from the others'"};
+    if (array.dims != wanted)
+      throw Mistake{std::string(name) + ": expected " + text(wanted) + ", got " + text(array.dims)};
+    if (array.type != type)
+      throw Mistake{std::string(name) + ": its type differs from the others'"};
   }
 };
 

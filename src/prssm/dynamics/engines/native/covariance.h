@@ -1,5 +1,6 @@
-// The covariance of one dimension's inducing points: K = s^2 exp(-|zeta_p - zeta_q|^2 / 2) with inputs over length scales,
-// its Cholesky factor L (with the jitter of gp/linalg.py) and W = L^-1; and the way back from gradients of W.
+// The covariance of one dimension's inducing points: K = s^2 exp(-|zeta_p - zeta_q|^2 / 2) with
+// inputs over length scales, its Cholesky factor L (with the jitter of gp/linalg.py) and W = L^-1;
+// and the way back from gradients of W.
 #pragma once
 
 #include <cmath>
@@ -13,8 +14,8 @@ constexpr double kJitter = 1e-6;  // relative to the diagonal, as JITTER in gp/l
 class Covariance {
  public:
   Covariance(int64_t points, int64_t din)
-      : P_(points), din_(din), e_(points * points), L_(points * points), W_(points * points), a_(points * points),
-        b_(points * points) {}
+      : P_(points), din_(din), e_(points * points), L_(points * points), W_(points * points),
+        a_(points * points), b_(points * points) {}
 
   // False where K is not positive definite.
   bool factor(const double* zeta, const double* precision, double variance) {
@@ -33,9 +34,10 @@ class Covariance {
 
   const std::vector<double>& white() const { return W_; }
 
-  // Adds the gradients of zeta, precision and variance to what is there, given d loss / d W (lower triangle).
-  void pull_back(const double* g_white, const double* zeta, const double* precision, double variance, double* g_zeta,
-                 double* g_precision, double* g_variance) {
+  // Adds the gradients of zeta, precision and variance to what is there, given d loss / d W (lower
+  // triangle).
+  void pull_back(const double* g_white, const double* zeta, const double* precision,
+                 double variance, double* g_zeta, double* g_precision, double* g_variance) {
     cholesky_adjoint(g_white);  // leaves d loss / d K in b_
     for (int64_t p = 0; p < P_; ++p) {
       for (int64_t q = 0; q < P_; ++q) {
@@ -43,7 +45,8 @@ class Covariance {
         *g_variance += g * e_[p * P_ + q];
         for (int64_t i = 0; i < din_; ++i) {
           const double apart = zeta[p * din_ + i] - zeta[q * din_ + i];
-          g_zeta[p * din_ + i] -= 2.0 * w * precision[i] * precision[i] * apart;  // twice: K is symmetric
+          g_zeta[p * din_ + i] -=
+              2.0 * w * precision[i] * precision[i] * apart;  // twice: K is symmetric
           g_precision[i] -= w * precision[i] * apart * apart;
         }
       }
@@ -75,7 +78,8 @@ class Covariance {
     }
   }
 
-  // dL = -tril(W' g W'), phi = tril(L' dL) with half the diagonal, dK = sym(W' phi W), and through the jitter's mean.
+  // dL = -tril(W' g W'), phi = tril(L' dL) with half the diagonal, dK = sym(W' phi W), and through
+  // the jitter's mean.
   void cholesky_adjoint(const double* g) {
     for (int64_t p = 0; p < P_; ++p) {  // a = W' g
       double* row = &a_[p * P_];
@@ -120,7 +124,8 @@ class Covariance {
       }
     }
     for (int64_t p = 0; p < P_; ++p) {
-      for (int64_t q = 0; q < p; ++q) b_[p * P_ + q] = b_[q * P_ + p] = 0.5 * (b_[p * P_ + q] + b_[q * P_ + p]);
+      for (int64_t q = 0; q < p; ++q)
+        b_[p * P_ + q] = b_[q * P_ + p] = 0.5 * (b_[p * P_ + q] + b_[q * P_ + p]);
     }
   }
 

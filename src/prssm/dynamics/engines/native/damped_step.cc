@@ -1,8 +1,9 @@
-// One damped step of least squares whose records share most parameters and have some of their own, which are eliminated.
-// `networks/damped_step.py` is the other side of this, and its oracle.
+// One damped step of least squares whose records share most parameters and have some of their own,
+// which are eliminated. `networks/damped_step.py` is the other side of this, and its oracle.
 //
-// The libraries that NumPy calls would do it too. But several threads step at once here, and these libraries start threads
-// of their own for each call: for matrices of a hundred rows that costs ten times the work.
+// The libraries that NumPy calls would do it too. But several threads step at once here, and these
+// libraries start threads of their own for each call: for matrices of a hundred rows that costs ten
+// times the work.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -41,9 +42,12 @@ bool factorise(std::vector<double>& A, int64_t n) {
     double* row = &A[i * n];
     for (int64_t j = 0; j <= i; ++j) {
       const double rest = row[j] - dot(row, &A[j * n], j);
-      if (j < i) row[j] = rest / A[j * n + j];
-      else if (rest > 0.0) row[i] = std::sqrt(rest);
-      else return false;
+      if (j < i)
+        row[j] = rest / A[j * n + j];
+      else if (rest > 0.0)
+        row[i] = std::sqrt(rest);
+      else
+        return false;
     }
   }
   return true;
@@ -63,13 +67,14 @@ void solve_upper(const std::vector<double>& L, int64_t n, double* x) {
   }
 }
 
-// What is kept of a record: the factor of its own equations, L^-1 D_os with a row for each shared parameter, L^-1 g_o.
+// What is kept of a record: the factor of its own equations, L^-1 D_os with a row for each shared
+// parameter, L^-1 g_o.
 struct Eliminated {
   std::vector<double> factor, across, back;
 };
 
-int step(int64_t records, int64_t size, int64_t shared, const double* squares, const double* slopes, double damping,
-         double* change, double* own_change) {
+int step(int64_t records, int64_t size, int64_t shared, const double* squares, const double* slopes,
+         double damping, double* change, double* own_change) {
   const int64_t own = size - shared;
   std::vector<double> square(shared * shared), slope(shared), curvature(size);
   std::vector<Eliminated> kept(records);
@@ -84,7 +89,8 @@ int step(int64_t records, int64_t size, int64_t shared, const double* squares, c
     one.across.resize(shared * own);
     one.back.assign(g + shared, g + size);
     for (int64_t i = 0; i < own; ++i) {
-      for (int64_t j = 0; j <= i; ++j) one.factor[i * own + j] = given[(shared + i) * size + shared + j];
+      for (int64_t j = 0; j <= i; ++j)
+        one.factor[i * own + j] = given[(shared + i) * size + shared + j];
       one.factor[i * own + i] += brake(shared + i);
     }
     if (!factorise(one.factor, own)) return 2;
@@ -117,11 +123,12 @@ int step(int64_t records, int64_t size, int64_t shared, const double* squares, c
 
 }  // namespace
 
-// From J'J (records, size, size), whole, and J'e (records, size) of each record: what to subtract from the parameters that
-// come first and are shared, and from each record's own (records, size - shared). Returns 0; 1 where memory did not
-// suffice, 2 where rounding leaves no step.
-extern "C" int prssm_damped_step(int64_t records, int64_t size, int64_t shared, const double* squares, const double* slopes,
-                                 const double* damping, double* change, double* own_change) {
+// From J'J (records, size, size), whole, and J'e (records, size) of each record: what to subtract
+// from the parameters that come first and are shared, and from each record's own (records, size -
+// shared). Returns 0; 1 where memory did not suffice, 2 where rounding leaves no step.
+extern "C" int prssm_damped_step(int64_t records, int64_t size, int64_t shared,
+                                 const double* squares, const double* slopes, const double* damping,
+                                 double* change, double* own_change) {
   try {
     return step(records, size, shared, squares, slopes, *damping, change, own_change);
   } catch (const std::bad_alloc&) {

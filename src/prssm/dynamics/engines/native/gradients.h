@@ -1,4 +1,5 @@
-// The gradients of the parameters from the sums that the backward pass has collected (docs/adjoint.md).
+// The gradients of the parameters from the sums that the backward pass has collected
+// (docs/adjoint.md).
 #pragma once
 
 #include <vector>
@@ -10,7 +11,8 @@ namespace prssm {
 // Those of one latent dimension.
 class DimensionGradient {
  public:
-  DimensionGradient(const Shape& shape, const Sums& at, const Parameters& given, const double* sums, int64_t d)
+  DimensionGradient(const Shape& shape, const Sums& at, const Parameters& given, const double* sums,
+                    int64_t d)
       : shape_(shape), at_(at), given_(given), sums_(sums), d_(d), P_(shape.points) {}
 
   void write(Parameters& g) const {
@@ -37,7 +39,8 @@ class DimensionGradient {
       const double precision = given_.precision[d_ * din + i];
       double square = sums_[at_.squares + i];  // becomes the sum of w (zeta - x)^2
       for (int64_t p = 0; p < P_; ++p) {
-        const double zeta = given_.zeta[(d_ * P_ + p) * din + i], w = moment(p, din), wx = moment(p, i);
+        const double zeta = given_.zeta[(d_ * P_ + p) * din + i], w = moment(p, din),
+                     wx = moment(p, i);
         g.zeta[(d_ * P_ + p) * din + i] = -precision * precision * (zeta * w - wx);
         square += zeta * (zeta * w - 2.0 * wx);
       }
@@ -52,14 +55,17 @@ class DimensionGradient {
     const double* V = shape_.spread ? &given_.spread[d_ * P_ * P_] : nullptr;
     Matrix g_a_a(P_ * P_);  // sum of dL/da a'
     for (int64_t p = 0; p < P_; ++p) {
-      for (int64_t q = 0; q <= p; ++q) g_a_a[p * P_ + q] = mean_slope(p, q) - 2.0 * unsaid[p * P_ + q];
+      for (int64_t q = 0; q <= p; ++q)
+        g_a_a[p * P_ + q] = mean_slope(p, q) - 2.0 * unsaid[p * P_ + q];
     }
     if (V != nullptr) {
       const Matrix product = upper_times(V, all);
       for (int64_t p = 0; p < P_; ++p) {
-        for (int64_t s = 0; s <= p; ++s) add_row(2.0 * V[p * P_ + s], &product[s * P_], p + 1, &g_a_a[p * P_]);
+        for (int64_t s = 0; s <= p; ++s)
+          add_row(2.0 * V[p * P_ + s], &product[s * P_], p + 1, &g_a_a[p * P_]);
         double* g_spread = &g.spread[d_ * P_ * P_ + p * P_];
-        for (int64_t s = 0; s < P_; ++s) add_row(2.0 * all[p * P_ + s], V + s * P_, s < p ? s + 1 : p + 1, g_spread);
+        for (int64_t s = 0; s < P_; ++s)
+          add_row(2.0 * all[p * P_ + s], V + s * P_, s < p ? s + 1 : p + 1, g_spread);
       }
     }
     if (!shape_.own_mean) {
@@ -81,13 +87,15 @@ class DimensionGradient {
     return given_.mean[d_ * P_ + p] * sums_[at_.slope + q];
   }
 
-  // A sum of outer products a a' from its lower tiles; of two such sums where `first` and `second` differ.
+  // A sum of outer products a a' from its lower tiles; of two such sums where `first` and `second`
+  // differ.
   Matrix symmetric(int64_t first, int64_t second) const {
     Matrix full(P_ * P_);
     for (int64_t p = 0; p < P_; ++p) {
       for (int64_t q = 0; q <= p; ++q) {
         const int64_t entry = triangle(p / kTile) + q * kTile + p % kTile;
-        full[p * P_ + q] = full[q * P_ + p] = sums_[first + entry] + (first == second ? 0.0 : sums_[second + entry]);
+        full[p * P_ + q] = full[q * P_ + p] =
+            sums_[first + entry] + (first == second ? 0.0 : sums_[second + entry]);
       }
     }
     return full;
@@ -125,14 +133,16 @@ class DimensionGradient {
 };
 
 // Those of the neurons.
-inline void write_neurons(const Shape& shape, const NeuronSums& at, const double* sums, Parameters& g) {
+inline void write_neurons(const Shape& shape, const NeuronSums& at, const double* sums,
+                          Parameters& g) {
   const int64_t dx = shape.dx, din = shape.din(), H = shape.neurons;
   for (int64_t k = 0; k < H; ++k) {
     auto sum = [&](int64_t begin, int64_t columns, int64_t i) {
       return sums[begin + (k / kTile * columns + i) * kTile + k % kTile];
     };
     for (int64_t d = 0; d < dx; ++d) g.neuron_out[d * H + k] = sum(at.out, pairs(dx), d);
-    for (int64_t i = 0; i < din; ++i) g.neuron_weight[k * din + i] = sum(at.weight, moment_columns(din), i);
+    for (int64_t i = 0; i < din; ++i)
+      g.neuron_weight[k * din + i] = sum(at.weight, moment_columns(din), i);
     g.neuron_bias[k] = sum(at.weight, moment_columns(din), din);
   }
 }

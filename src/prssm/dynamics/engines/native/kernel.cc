@@ -1,5 +1,5 @@
-// One block of trajectories through all steps, forward and backward, for the squared-exponential kernel.
-// Compiled once for each kind of processor: PRSSM_VARIANT names the copy.
+// One block of trajectories through all steps, forward and backward, for the squared-exponential
+// kernel. Compiled once for each kind of processor: PRSSM_VARIANT names the copy.
 #include "backward.h"
 
 namespace {
@@ -15,12 +15,19 @@ void forward(const Model<S>& model, const Run<S>& run, int64_t block, void* scra
     for (int64_t i = 0; i < model.dx; ++i) store(step.at(run.states, t, i), step.count, step.x[i]);
     if (t + 1 == run.steps) break;
     step.read(t);
-    step.prefetch(run.eps, t + 1, model.dx), step.prefetch(run.u, t + 1, model.du);
+    step.prefetch(run.eps, t + 1, model.dx);
+    step.prefetch(run.u, t + 1, model.du);
     const Wide<S>* added = nullptr;
-    if (neurons.any()) neurons.look(step.xu, 0), added = neurons.add(0);
+    if (neurons.any()) {
+      neurons.look(step.xu, 0);
+      added = neurons.add(0);
+    }
     for (int64_t d = 0; d < model.dx; ++d) {
       if (model.set_of(d) == d) {
-        if (tape.any()) step.e = tape.e(t, d), step.a = tape.a(t, d);
+        if (tape.any()) {
+          step.e = tape.e(t, d);
+          step.a = tape.a(t, d);
+        }
         step.look(d);
         if (tape.any()) tape.unsaid(t, d) = step.unsaid;
       }
@@ -33,7 +40,8 @@ void forward(const Model<S>& model, const Run<S>& run, int64_t block, void* scra
 }
 
 template <class S>
-void backward(const Model<S>& model, const Run<S>& run, int64_t block, void* scratch, double* sums) {
+void backward(const Model<S>& model, const Run<S>& run, int64_t block, void* scratch,
+              double* sums) {
   Arena arena(scratch);
   Backward<S>(model, run, block, arena)(sums);
 }
@@ -47,7 +55,9 @@ int64_t scratch_bytes(const Model<S>& model) {
 }
 
 template <class S>
-constexpr Kernel<S> kernel() { return {kLanes<S>, scratch_bytes<S>, Tape<S>::bytes, forward<S>, backward<S>}; }
+constexpr Kernel<S> kernel() {
+  return {kLanes<S>, scratch_bytes<S>, Tape<S>::bytes, forward<S>, backward<S>};
+}
 
 }  // namespace
 

@@ -1,22 +1,27 @@
-// What the two halves of the native engine share: rollout.cc prepares the parameters, threads and final gradients,
-// kernel.cc walks blocks of trajectories through time. docs/adjoint.md has the mathematics and the names. Functions here are
-// always inlined: a copy compiled for one processor must not serve another.
+// What the two halves of the native engine share: rollout.cc prepares the parameters, threads and
+// final gradients, kernel.cc walks blocks of trajectories through time. docs/adjoint.md has the
+// mathematics and the names. Functions here are always inlined: a copy compiled for one processor
+// must not serve another.
 #pragma once
 
 #include <cstdint>
 
 namespace prssm {
 
-// Matrices are packed in tiles of four rows; the number of inducing points is padded to whole tiles with zeros.
+// Matrices are packed in tiles of four rows; the number of inducing points is padded to whole tiles
+// with zeros.
 constexpr int64_t kTile = 4;
 
-// Entries of a lower triangular matrix of `tiles` x `tiles` tiles, those on the diagonal stored whole.
-[[gnu::always_inline]] inline int64_t triangle(int64_t tiles) { return kTile * kTile * tiles * (tiles + 1) / 2; }
+// Entries of a lower triangular matrix of `tiles` x `tiles` tiles, those on the diagonal stored
+// whole.
+[[gnu::always_inline]] inline int64_t triangle(int64_t tiles) {
+  return kTile * kTile * tiles * (tiles + 1) / 2;
+}
 
 [[gnu::always_inline]] inline int64_t tiles_of(int64_t rows) { return (rows + kTile - 1) / kTile; }
 
-// The parameters of one latent dimension. With c^2 = log2(e) / 2 the kernel is k = s^2 e, e = 2^-|zeta' - xu'|^2 for inputs
-// scaled by c / lengthscale.
+// The parameters of one latent dimension. With c^2 = log2(e) / 2 the kernel is k = s^2 e, e =
+// 2^-|zeta' - xu'|^2 for inputs scaled by c / lengthscale.
 template <class S>
 struct Dimension {
   const S* scale;        // (Din) c / lengthscale
@@ -31,13 +36,14 @@ struct Dimension {
   S variance, process_var, bias;
 };
 
-// The neurons of the prior mean, O tanh(W xu + c). Matrices lie in tiles of their rows, (tiles, columns, 4).
+// The neurons of the prior mean, O tanh(W xu + c). Matrices lie in tiles of their rows, (tiles,
+// columns, 4).
 template <class S>
 struct Layer {
-  int64_t neurons;  // 0: the mean is affine
-  const S* weight;  // W (neurons, Din)
-  const S* bias;    // c, padded to whole tiles
-  const S* out;     // O (Dx, neurons)
+  int64_t neurons;       // 0: the mean is affine
+  const S* weight;       // W (neurons, Din)
+  const S* bias;         // c, padded to whole tiles
+  const S* out;          // O (Dx, neurons)
   const S* weight_back;  // W' and O', for the way back
   const S* out_back;
 };
@@ -46,16 +52,19 @@ template <class S>
 struct Model {
   int64_t dx, du, points, tiles;  // `points` as given, before padding
   bool spread, own_mean;          // V is there; each trajectory has its own m
-  bool shared;                    // all dimensions have the kernel, inducing inputs and W of the first
+  bool shared;  // all dimensions have the kernel, inducing inputs and W of the first
   const Dimension<S>* dimension;
   Layer<S> layer;
   [[gnu::always_inline]] int64_t din() const { return dx + du; }
   [[gnu::always_inline]] int64_t padded() const { return kTile * tiles; }
-  [[gnu::always_inline]] int64_t sets() const { return shared ? 1 : dx; }  // of kernel and inducing inputs
+  [[gnu::always_inline]] int64_t sets() const {
+    return shared ? 1 : dx;
+  }  // of kernel and inducing inputs
   [[gnu::always_inline]] int64_t set_of(int64_t d) const { return shared ? 0 : d; }
 };
 
-// The arrays of one model's trajectories, time leading and trajectories last. What is not wanted is null.
+// The arrays of one model's trajectories, time leading and trajectories last. What is not wanted is
+// null.
 template <class S>
 struct Run {
   int64_t steps, batch;
@@ -63,26 +72,32 @@ struct Run {
   S* states;                     // written by the forward pass, read by the backward pass
   const S* g_states;
   S *g_x1, *g_u, *g_eps, *g_mean;
-  // What the forward pass leaves for the backward pass of the same blocks, aligned to 64 bytes (`Tape`); null: nothing.
+  // What the forward pass leaves for the backward pass of the same blocks, aligned to 64 bytes
+  // (`Tape`); null: nothing.
   void* tape;
 };
 
-// Where the sums over steps and trajectories lie that the parameter gradients of one dimension are made of.
+// Where the sums over steps and trajectories lie that the parameter gradients of one dimension are
+// made of.
 struct Sums {
-  int64_t said;      // sum of g_unsaid a a', lower tiles
-  int64_t floored;   // sum of (g_var - g_unsaid) a a', lower tiles
-  int64_t moments;   // (tiles, columns, 4) sum of w_p [xu; 1]
-  int64_t squares;   // (Din) sum of xu^2 sum_p w_p
-  int64_t weight;    // (Din) sum of g xu
+  int64_t said;     // sum of g_unsaid a a', lower tiles
+  int64_t floored;  // sum of (g_var - g_unsaid) a a', lower tiles
+  int64_t moments;  // (tiles, columns, 4) sum of w_p [xu; 1]
+  int64_t squares;  // (Din) sum of xu^2 sum_p w_p
+  int64_t weight;   // (Din) sum of g xu
   int64_t g_sum, g_var, g_unsaid;
-  int64_t in_lanes;  // so far a register for each of these in a block; what follows exists only as numbers
+  int64_t in_lanes;  // so far a register for each of these in a block; what follows exists only as
+                     // numbers
   int64_t slope;     // (P) sum of g a
-  int64_t cross;     // (P, P) sum of m (sum of g a)' over trajectories, where each has its own m; its lower triangle
+  int64_t cross;  // (P, P) sum of m (sum of g a)' over trajectories, where each has its own m; its
+                  // lower triangle
   int64_t size;
 };
 
 [[gnu::always_inline]] inline int64_t pairs(int64_t columns) { return (columns + 1) / 2 * 2; }
-[[gnu::always_inline]] inline int64_t moment_columns(int64_t din) { return pairs(din + 1); }  // xu and 1
+[[gnu::always_inline]] inline int64_t moment_columns(int64_t din) {
+  return pairs(din + 1);
+}  // xu and 1
 
 template <class S>
 [[gnu::always_inline]] inline Sums sums_of(const Model<S>& model) {
@@ -123,9 +138,10 @@ template <class S>
   return model.dx * sums_of(model).size + neuron_sums_of(model).size;
 }
 
-// One copy of the kernel, compiled for one kind of processor. Block b holds trajectories b * lanes and the following.
-// `scratch` is aligned to 64 bytes; `tape_bytes` counts what a run of so many steps leaves on tape; the backward pass adds
-// to `sums` (Dx, Sums::size) and the neurons' behind them.
+// One copy of the kernel, compiled for one kind of processor. Block b holds trajectories b * lanes
+// and the following. `scratch` is aligned to 64 bytes; `tape_bytes` counts what a run of so many
+// steps leaves on tape; the backward pass adds to `sums` (Dx, Sums::size) and the neurons' behind
+// them.
 template <class S>
 struct Kernel {
   int64_t lanes;

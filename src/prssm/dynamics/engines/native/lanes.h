@@ -1,7 +1,8 @@
 // Numbers for many trajectories at once: one trajectory in each lane of two vector registers.
 //
-// Compiled once for each kind of processor (see build.py), so nothing here may be shared between those copies: everything
-// lives in an unnamed namespace, and no inline function of the standard library is used.
+// Compiled once for each kind of processor (see build.py), so nothing here may be shared between
+// those copies: everything lives in an unnamed namespace, and no inline function of the standard
+// library is used.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +18,25 @@ constexpr int kBytes = 32;
 constexpr int kBytes = 16;
 #endif
 
-template <class S> struct Register;
-template <> struct Register<float> {
+template <class S>
+struct Register;
+template <>
+struct Register<float> {
   typedef float Vector __attribute__((vector_size(kBytes)));
   typedef float Anywhere __attribute__((vector_size(kBytes), aligned(alignof(float)), may_alias));
   typedef int32_t Bits __attribute__((vector_size(kBytes)));
 };
-template <> struct Register<double> {
+template <>
+struct Register<double> {
   typedef double Vector __attribute__((vector_size(kBytes)));
   typedef double Anywhere __attribute__((vector_size(kBytes), aligned(alignof(double)), may_alias));
   typedef int64_t Bits __attribute__((vector_size(kBytes)));
 };
 
-template <class S> constexpr int kWidth = kBytes / static_cast<int>(sizeof(S));
-template <class S> constexpr int kLanes = 2 * kWidth<S>;
+template <class S>
+constexpr int kWidth = kBytes / static_cast<int>(sizeof(S));
+template <class S>
+constexpr int kLanes = 2 * kWidth<S>;
 
 // Two registers, so that a parameter read from memory once serves twice.
 template <class S>
@@ -38,12 +44,14 @@ struct Wide {
   using Vector = typename Register<S>::Vector;
   Vector part[2];
 
-  // Copies are spelled out: left to itself, the compiler moves smaller pieces, and reading them back as a whole is slow.
+  // Copies are spelled out: left to itself, the compiler moves smaller pieces, and reading them
+  // back as a whole is slow.
   Wide() = default;
   Wide(Vector a, Vector b) : part{a, b} {}
   Wide(const Wide& b) : part{b.part[0], b.part[1]} {}
   Wide& operator=(const Wide& b) {
-    part[0] = b.part[0], part[1] = b.part[1];
+    part[0] = b.part[0];
+    part[1] = b.part[1];
     return *this;
   }
 
@@ -95,10 +103,12 @@ inline double total(typename Register<S>::Vector x) {
 template <class S>
 inline Wide<S> whole(const S* row) {
   using Anywhere = typename Register<S>::Anywhere;
-  return {*reinterpret_cast<const Anywhere*>(row), *reinterpret_cast<const Anywhere*>(row + kWidth<S>)};
+  return {*reinterpret_cast<const Anywhere*>(row),
+          *reinterpret_cast<const Anywhere*>(row + kWidth<S>)};
 }
 
-// `count` trajectories of a row; the lanes beyond repeat the last one, so that they never do anything that it does not.
+// `count` trajectories of a row; the lanes beyond repeat the last one, so that they never do
+// anything that it does not.
 template <class S>
 inline Wide<S> load(const S* row, int64_t count) {
   if (count == kLanes<S>) return whole(row);
@@ -127,26 +137,33 @@ inline void store(S* row, int64_t count, const Wide<S>& x) {
   }
 }
 
-// What 2^y needs for each type: 2^f = 1 + f q(f) for |f| <= 1/2, the coefficients of q by interpolation at Chebyshev nodes
-// (relative error below 6e-9 and 9e-18). Adding kRounder leaves the nearest whole number, plus the bias of the exponent, in
-// the lowest bits: shifted to their place they are the power of two.
-template <class S> struct Exponential;
-template <> struct Exponential<float> {
+// What 2^y needs for each type: 2^f = 1 + f q(f) for |f| <= 1/2, the coefficients of q by
+// interpolation at Chebyshev nodes (relative error below 6e-9 and 9e-18). Adding kRounder leaves
+// the nearest whole number, plus the bias of the exponent, in the lowest bits: shifted to their
+// place they are the power of two.
+template <class S>
+struct Exponential;
+template <>
+struct Exponential<float> {
   static constexpr float kSmallest = -126.0f, kRounder = 12582912.0f + 127.0f;  // 1.5 * 2^23 + bias
   static constexpr int kShift = 23, kTerms = 6;
-  static constexpr float kTerm[kTerms] = {0.693147188026f, 0.240226507606f, 0.0555035711422f,
+  static constexpr float kTerm[kTerms] = {0.693147188026f,   0.240226507606f,   0.0555035711422f,
                                           0.00961808255728f, 0.00133908633647f, 0.000154531629451f};
 };
-template <> struct Exponential<double> {
-  static constexpr double kSmallest = -1022.0, kRounder = 6755399441055744.0 + 1023.0;  // 1.5 * 2^52 + bias
+template <>
+struct Exponential<double> {
+  static constexpr double kSmallest = -1022.0,
+                          kRounder = 6755399441055744.0 + 1023.0;  // 1.5 * 2^52 + bias
   static constexpr int kShift = 52, kTerms = 11;
-  static constexpr double kTerm[kTerms] = {0.69314718055994530942, 0.2402265069591009822, 0.055504108664821594339,
-                                           0.0096181291076068885273, 0.001333355814641693531, 0.00015403530441736050155,
-                                           0.000015252733829836118394, 1.3215442587921689653e-6,
-                                           1.0178062445845773521e-7, 7.0725859492692236999e-9, 4.4549605981865183938e-10};
+  static constexpr double kTerm[kTerms] = {
+      0.69314718055994530942,     0.2402265069591009822,    0.055504108664821594339,
+      0.0096181291076068885273,   0.001333355814641693531,  0.00015403530441736050155,
+      0.000015252733829836118394, 1.3215442587921689653e-6, 1.0178062445845773521e-7,
+      7.0725859492692236999e-9,   4.4549605981865183938e-10};
 };
 
-// 2^y = whole (1 + rest), where `whole` is a power of two itself and `rest` is correct to rounding however small it is.
+// 2^y = whole (1 + rest), where `whole` is a power of two itself and `rest` is correct to rounding
+// however small it is.
 template <class S>
 struct Power {
   Wide<S> whole, rest;
@@ -165,7 +182,8 @@ inline Power<S> power_in_parts(Wide<S> y) {
   for (int term = E::kTerms - 2; term >= 0; --term) q = q * fraction + E::kTerm[term];
   Wide<S> power;
   for (int j = 0; j < 2; ++j) {
-    power.part[j] = (typename Register<S>::Vector)((typename Register<S>::Bits)rounded.part[j] << E::kShift);
+    power.part[j] =
+        (typename Register<S>::Vector)((typename Register<S>::Bits)rounded.part[j] << E::kShift);
   }
   return {power, q * fraction};
 }
@@ -177,8 +195,8 @@ inline Wide<S> power_of_two(Wide<S> y) {
   return (power.rest + S(1)) * power.whole;
 }
 
-// tanh x, to a few units in the last place: with t = exp(-2 |x|) - 1 it is -t / (2 + t), with the sign of x. The parts of
-// the exponential keep all digits of t near zero.
+// tanh x, to a few units in the last place: with t = exp(-2 |x|) - 1 it is -t / (2 + t), with the
+// sign of x. The parts of the exponential keep all digits of t near zero.
 template <class S>
 inline Wide<S> hyperbolic_tangent(Wide<S> x) {
   using Vector = typename Register<S>::Vector;
@@ -190,7 +208,8 @@ inline Wide<S> hyperbolic_tangent(Wide<S> x) {
   const Power<S> power = power_in_parts(size * -kTwoLog2E);
   const Wide<S> t = power.whole * power.rest + (power.whole - S(1));
   const Wide<S> result = (all(S(0)) - t) / (t + S(2));
-  for (int j = 0; j < 2; ++j) x.part[j] = (Vector)(((Bits)result.part[j] & ~sign) | ((Bits)x.part[j] & sign));
+  for (int j = 0; j < 2; ++j)
+    x.part[j] = (Vector)(((Bits)result.part[j] & ~sign) | ((Bits)x.part[j] & sign));
   return x;
 }
 

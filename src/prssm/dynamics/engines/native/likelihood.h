@@ -1,5 +1,6 @@
-// The expected log-likelihood of a batch and its gradients: y_t = C x_t + D u_t + offset + noise of deviation s, whose
-// correlation from one sample to the next is rho. Summed over steps and measured outputs, averaged over samples.
+// The expected log-likelihood of a batch and its gradients: y_t = C x_t + D u_t + offset + noise of
+// deviation s, whose correlation from one sample to the next is rho. Summed over steps and measured
+// outputs, averaged over samples.
 #pragma once
 
 #include <cmath>
@@ -14,8 +15,9 @@ template <class S>
 class Likelihood {
  public:
   Likelihood(const Sizes& n, const Offsets& at)
-      : n_(n), at_(at), target_(n.steps * n.dy * n.batch), error_(n.steps * n.dy * n.trajectories()),
-        slope_(n.steps * n.dy * n.trajectories()), C_(n.dy * n.dx, S(0)), D_(n.dy * n.du, S(0)), offset_(n.dy, S(0)) {}
+      : n_(n), at_(at), target_(n.steps * n.dy * n.batch),
+        error_(n.steps * n.dy * n.trajectories()), slope_(n.steps * n.dy * n.trajectories()),
+        C_(n.dy * n.dx, S(0)), D_(n.dy * n.du, S(0)), offset_(n.dy, S(0)) {}
 
   // What was measured and is shown of the batch's rows; NaN elsewhere.
   void read(const Data& data, const Own& own, const int64_t* first_rows) {
@@ -23,19 +25,21 @@ class Likelihood {
       for (int64_t j = 0; j < n_.dy; ++j) {
         for (int64_t b = 0; b < n_.batch; ++b) {
           const int64_t row = first_rows[b] + t;
-          target_[(t * n_.dy + j) * n_.batch + b] = own.shown[row] ? S(data.y[row * n_.dy + j]) : S(NAN);
+          target_[(t * n_.dy + j) * n_.batch + b] =
+              own.shown[row] ? S(data.y[row * n_.dy + j]) : S(NAN);
         }
       }
     }
   }
 
-  // `rho` (Dy) is the correlation that counts at present. Gradients, times `scale`, are added to g and g_rho; those of the
-  // states are written to g_states (T, Dx, B).
-  double run(const double* theta, const S* states, const S* inputs, const double* rho, double scale, double* g,
-             double* g_rho, S* g_states) {
+  // `rho` (Dy) is the correlation that counts at present. Gradients, times `scale`, are added to g
+  // and g_rho; those of the states are written to g_states (T, Dx, B).
+  double run(const double* theta, const S* states, const S* inputs, const double* rho, double scale,
+             double* g, double* g_rho, S* g_states) {
     take(theta);
     double value = 0.0;
-    for (int64_t j = 0; j < n_.dy; ++j) value += errors_of(theta, j, states, inputs, rho[j], scale, g, g_rho);
+    for (int64_t j = 0; j < n_.dy; ++j)
+      value += errors_of(theta, j, states, inputs, rho[j], scale, g, g_rho);
     for (int64_t j = 0; j < n_.dy; ++j) slopes_of(j, states, inputs, rho[j], g);
     const int64_t B = n_.trajectories();
     for (int64_t t = 0; t < n_.steps; ++t) {
@@ -65,8 +69,8 @@ class Likelihood {
   // The noise of an output of which the sample before tells the share `known` of its deviation.
   struct Noise {
     Noise(double var, double known, double share)
-        : known(known), unknown(1.0 - known * known), left(var * unknown), log_density(std::log(left) + kLog2Pi),
-          weight(S(share / left)) {}
+        : known(known), unknown(1.0 - known * known), left(var * unknown),
+          log_density(std::log(left) + kLog2Pi), weight(S(share / left)) {}
 
     const double known, unknown, left, log_density;
     const S weight;
@@ -76,11 +80,13 @@ class Likelihood {
     return t >= 0 && t < n_.steps && !std::isnan(target_[(t * n_.dy + j) * n_.batch + b]);
   }
 
-  // Errors of output j; slope = d value / d (error less what the one before lets expect), times scale / N.
-  double errors_of(const double* theta, int64_t j, const S* states, const S* inputs, double rho, double scale, double* g,
-                   double* g_rho) {
+  // Errors of output j; slope = d value / d (error less what the one before lets expect), times
+  // scale / N.
+  double errors_of(const double* theta, int64_t j, const S* states, const S* inputs, double rho,
+                   double scale, double* g, double* g_rho) {
     const int64_t B = n_.trajectories(), N = n_.samples;
-    const double var = std::exp(2.0 * theta[at_.log_output_std + j]), share = scale / static_cast<double>(N);
+    const double var = std::exp(2.0 * theta[at_.log_output_std + j]),
+                 share = scale / static_cast<double>(N);
     double value = 0.0, g_log_std = 0.0;
     const Noise forgetful(var, 0.0, share), remembering(var, rho, share);
     for (int64_t t = 0; t < n_.steps; ++t) {
@@ -107,7 +113,8 @@ class Likelihood {
         value -= 0.5 * (static_cast<double>(N) * noise.log_density + relative);
         g_log_std += relative - static_cast<double>(N);
         if (remembers) {
-          g_rho[j] += share * (product / noise.left + (static_cast<double>(N) - relative) * noise.known / noise.unknown);
+          g_rho[j] += share * (product / noise.left +
+                               (static_cast<double>(N) - relative) * noise.known / noise.unknown);
         }
       }
     }
@@ -139,11 +146,14 @@ class Likelihood {
       const S *here = &slope_[(t * n_.dy + j) * B], *after = here + n_.dy * B;
       for (int64_t b = 0; b < n_.batch; ++b) {
         const S memory = rho != 0.0 && measured(t, j, b) && measured(t + 1, j, b) ? S(rho) : S(0);
-        for (int64_t k = b * N; k < (b + 1) * N; ++k) out[k] = memory != S(0) ? memory * after[k] - here[k] : -here[k];
+        for (int64_t k = b * N; k < (b + 1) * N; ++k)
+          out[k] = memory != S(0) ? memory * after[k] - here[k] : -here[k];
       }
       if (at_.states < 0) continue;
-      for (int64_t d = 0; d < n_.dx; ++d) g[at_.states + j * n_.dx + d] += product(out, states + (t * n_.dx + d) * B, B);
-      for (int64_t i = 0; i < n_.du; ++i) g[at_.inputs + j * n_.du + i] += product(out, inputs + (t * n_.du + i) * B, B);
+      for (int64_t d = 0; d < n_.dx; ++d)
+        g[at_.states + j * n_.dx + d] += product(out, states + (t * n_.dx + d) * B, B);
+      for (int64_t i = 0; i < n_.du; ++i)
+        g[at_.inputs + j * n_.du + i] += product(out, inputs + (t * n_.du + i) * B, B);
       double sum = 0.0;
       for (int64_t b = 0; b < B; ++b) sum += static_cast<double>(out[b]);
       g[at_.offset + j] += sum;

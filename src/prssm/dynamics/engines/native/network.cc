@@ -1,5 +1,6 @@
-// Free runs of a small recurrent network, x' = A v + b + O tanh(W v + c) with v = [x; u] and y = C x + D u + d, and the
-// normal equations of their errors. `networks/equations.py` is the other side of this, and its oracle.
+// Free runs of a small recurrent network, x' = A v + b + O tanh(W v + c) with v = [x; u] and y = C
+// x + D u + d, and the normal equations of their errors. `networks/equations.py` is the other side
+// of this, and its oracle.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -10,10 +11,11 @@
 
 namespace {
 
-constexpr int64_t kBlock = 128;   // rows of the Jacobian that are held at once
-constexpr double kLost = 1e6;     // a state beyond this, in scaled units, has run away
+constexpr int64_t kBlock = 128;  // rows of the Jacobian that are held at once
+constexpr double kLost = 1e6;    // a state beyond this, in scaled units, has run away
 
-// Sizes, and where each array begins in the row of parameters. Those of the dynamics come first, the first state last.
+// Sizes, and where each array begins in the row of parameters. Those of the dynamics come first,
+// the first state last.
 struct Shape {
   int64_t dx, du, dy, neurons;
   int64_t din() const { return dx + du; }
@@ -29,7 +31,8 @@ struct Shape {
   int64_t size() const { return first() + dx; }
 };
 
-// Eight numbers that a processor with registers that wide takes at once; the compiler divides them for others.
+// Eight numbers that a processor with registers that wide takes at once; the compiler divides them
+// for others.
 using Eight = double __attribute__((vector_size(64), aligned(8)));
 constexpr int64_t kWide = 8, kHigh = 6, kColumns = 4 * kWide;
 
@@ -41,9 +44,11 @@ void add(double factor, const double* from, int64_t count, double* to) {
   for (int64_t k = 0; k < count; ++k) to[k] += factor * from[k];
 }
 
-// to (states, width) = factor (states, states) times from (states, width); the width is a multiple of kColumns.
+// to (states, width) = factor (states, states) times from (states, width); the width is a multiple
+// of kColumns.
 PRSSM_EACH_PROCESSOR
-void transform(const double* factor, const double* from, int64_t states, int64_t width, double* to) {
+void transform(const double* factor, const double* from, int64_t states, int64_t width,
+               double* to) {
   for (int64_t k = 0; k < width; k += kColumns) {
     for (int64_t i = 0; i < states; ++i) {
       Eight sum[4] = {};
@@ -58,7 +63,8 @@ void transform(const double* factor, const double* from, int64_t states, int64_t
   }
 }
 
-// The upper half of square (width, width) += J'J, of the rows (count, width) of J; the width is a multiple of both tiles.
+// The upper half of square (width, width) += J'J, of the rows (count, width) of J; the width is a
+// multiple of both tiles.
 PRSSM_EACH_PROCESSOR
 void add_square(const double* rows, int64_t count, int64_t width, double* square) {
   for (int64_t i = 0; i < width; i += kHigh) {
@@ -69,7 +75,8 @@ void add_square(const double* rows, int64_t count, int64_t width, double* square
         const Eight right = *reinterpret_cast<const Eight*>(row + j);
         for (int64_t a = 0; a < kHigh; ++a) sum[a] += row[i + a] * right;
       }
-      for (int64_t a = 0; a < kHigh; ++a) *reinterpret_cast<Eight*>(square + (i + a) * width + j) += sum[a];
+      for (int64_t a = 0; a < kHigh; ++a)
+        *reinterpret_cast<Eight*>(square + (i + a) * width + j) += sum[a];
     }
   }
 }
@@ -77,8 +84,8 @@ void add_square(const double* rows, int64_t count, int64_t width, double* square
 class Network {
  public:
   Network(const Shape& shape, const double* theta)
-      : n_(shape), theta_(theta), x_(theta + shape.first(), theta + shape.first() + shape.dx), v_(shape.din()),
-        t_(shape.neurons), next_(shape.dx) {}
+      : n_(shape), theta_(theta), x_(theta + shape.first(), theta + shape.first() + shape.dx),
+        v_(shape.din()), t_(shape.neurons), next_(shape.dx) {}
 
   const std::vector<double>& state() const { return x_; }
 
@@ -120,12 +127,13 @@ class Network {
   std::vector<double> x_, v_, t_, next_;
 };
 
-// The same with dx/dtheta: a row of `slope_` for each state, the parameters of the dynamics first, then the first state.
+// The same with dx/dtheta: a row of `slope_` for each state, the parameters of the dynamics first,
+// then the first state.
 class Sensitive : public Network {
  public:
   Sensitive(const Shape& shape, const double* theta)
-      : Network(shape, theta), width_(padded(shape.dynamic() + shape.dx, kColumns)), slope_(shape.dx * width_), later_(slope_.size()),
-        along_(shape.dx * shape.dx) {
+      : Network(shape, theta), width_(padded(shape.dynamic() + shape.dx, kColumns)),
+        slope_(shape.dx * width_), later_(slope_.size()), along_(shape.dx * shape.dx) {
     for (int64_t i = 0; i < n_.dx; ++i) slope_[i * width_ + n_.dynamic() + i] = 1.0;
   }
 
@@ -176,7 +184,8 @@ class Sensitive : public Network {
   std::vector<double> slope_, later_, along_;
 };
 
-int free_run(const Shape& n, int64_t rows, const double* theta, const double* u, double* x, double* y) {
+int free_run(const Shape& n, int64_t rows, const double* theta, const double* u, double* x,
+             double* y) {
   Network network(n, theta);
   for (int64_t t = 0; t < rows; ++t) {
     network.look(u + t * n.du, y + t * n.dy);
@@ -186,8 +195,8 @@ int free_run(const Shape& n, int64_t rows, const double* theta, const double* u,
   return 0;
 }
 
-int equations(const Shape& n, int64_t rows, const double* theta, const double* u, const double* y, double* square,
-              double* slope, double* error) {
+int equations(const Shape& n, int64_t rows, const double* theta, const double* u, const double* y,
+              double* square, double* slope, double* error) {
   Sensitive network(n, theta);
   const int64_t size = n.size(), width = padded(size, kWide * kHigh / 2);
   std::vector<double> jacobian(kBlock * width), wide(width * width), run(n.dy);
@@ -202,13 +211,17 @@ int equations(const Shape& n, int64_t rows, const double* theta, const double* u
       const double off = run[o] - measured;
       *error += off * off;
       add(off, row, size, slope);
-      if (++held == kBlock) add_square(jacobian.data(), held, width, wide.data()), held = 0;
+      if (++held == kBlock) {
+        add_square(jacobian.data(), held, width, wide.data());
+        held = 0;
+      }
     }
     if (t + 1 < rows && !network.step()) return 2;
   }
   add_square(jacobian.data(), held, width, wide.data());
   for (int64_t i = 0; i < size; ++i) {
-    for (int64_t j = i; j < size; ++j) square[i * size + j] = square[j * size + i] = wide[i * width + j];
+    for (int64_t j = i; j < size; ++j)
+      square[i * size + j] = square[j * size + i] = wide[i * width + j];
   }
   return 0;
 }
@@ -224,17 +237,19 @@ int without_throwing(Work work) {
 
 }  // namespace
 
-// States (T, Dx) and outputs (T, Dy) over inputs u (T, Du). Returns 0; 1 where memory did not suffice, 2 where the run is
-// lost.
-extern "C" int prssm_network_run(int64_t dx, int64_t du, int64_t dy, int64_t neurons, int64_t rows, const double* theta,
-                                 const double* u, double* x, double* y) {
+// States (T, Dx) and outputs (T, Dy) over inputs u (T, Du). Returns 0; 1 where memory did not
+// suffice, 2 where the run is lost.
+extern "C" int prssm_network_run(int64_t dx, int64_t du, int64_t dy, int64_t neurons, int64_t rows,
+                                 const double* theta, const double* u, double* x, double* y) {
   return without_throwing([&] { return free_run({dx, du, dy, neurons}, rows, theta, u, x, y); });
 }
 
-// Over the measured values (not NaN) of y (T, Dy): J'J in square (size, size); J'e is added to slope and e'e to error,
-// where e is run minus measured and J its derivative. Returns as above.
-extern "C" int prssm_network_equations(int64_t dx, int64_t du, int64_t dy, int64_t neurons, int64_t rows,
-                                       const double* theta, const double* u, const double* y, double* square,
-                                       double* slope, double* error) {
-  return without_throwing([&] { return equations({dx, du, dy, neurons}, rows, theta, u, y, square, slope, error); });
+// Over the measured values (not NaN) of y (T, Dy): J'J in square (size, size); J'e is added to
+// slope and e'e to error, where e is run minus measured and J its derivative. Returns as above.
+extern "C" int prssm_network_equations(int64_t dx, int64_t du, int64_t dy, int64_t neurons,
+                                       int64_t rows, const double* theta, const double* u,
+                                       const double* y, double* square, double* slope,
+                                       double* error) {
+  return without_throwing(
+      [&] { return equations({dx, du, dy, neurons}, rows, theta, u, y, square, slope, error); });
 }

@@ -1,4 +1,5 @@
-// The neurons of the prior mean for a block of trajectories. A model without neurons costs nothing here.
+// The neurons of the prior mean for a block of trajectories. A model without neurons costs nothing
+// here.
 #pragma once
 
 #include "step.h"
@@ -12,7 +13,8 @@ class Neurons {
   Neurons(const Model<S>& model, int64_t slots, Arena& arena)
       : model_(model), layer_(model.layer), tiles_(tiles_of(layer_.neurons)) {
     if (!any()) return;
-    arena.take(active_, slots * padded()), arena.take(added_, kTile * tiles_of(model.dx));
+    arena.take(active_, slots * padded());
+    arena.take(added_, kTile * tiles_of(model.dx));
   }
 
   bool any() const { return layer_.neurons > 0; }
@@ -43,17 +45,21 @@ class Neurons {
   Wide<S>*active_ = nullptr, *added_ = nullptr;
 };
 
-// Their way back. As in Backward, outer products wait in slots until several steps can be added at once.
+// Their way back. As in Backward, outer products wait in slots until several steps can be added at
+// once.
 template <class S>
 class NeuronsBack {
   using Vector = typename Register<S>::Vector;
 
  public:
   NeuronsBack(const Model<S>& model, int64_t slots, Arena& arena)
-      : model_(model), neurons_(model, slots, arena), at_(neuron_sums_of(model)), columns_(pairs(model.dx)), slots_(slots) {
+      : model_(model), neurons_(model, slots, arena), at_(neuron_sums_of(model)),
+        columns_(pairs(model.dx)), slots_(slots) {
     if (!any()) return;
-    arena.take(lanes_, at_.size), arena.take(slot_pull_, slots * neurons_.padded());
-    arena.take(slot_g_, slots * columns_), arena.take(back_, kTile * tiles_of(model.din()));
+    arena.take(lanes_, at_.size);
+    arena.take(slot_pull_, slots * neurons_.padded());
+    arena.take(slot_g_, slots * columns_);
+    arena.take(back_, kTile * tiles_of(model.din()));
   }
 
   bool any() const { return neurons_.any(); }

@@ -1,6 +1,8 @@
-// The ELBO of one restart and its gradient: models/prssm/elbo.py in compiled code, which is its oracle.
+// The ELBO of one restart and its gradient: models/prssm/elbo.py in compiled code, which is its
+// oracle.
 //
-//   scale * log-likelihood - kl_weight * (scale * KL(q(x_1)) + gp_weight * KL(q(z)) + anchor_precision / 2 * distance^2)
+//   scale * log-likelihood
+//     - kl_weight * (scale * KL(q(x_1)) + gp_weight * KL(q(z)) + anchor_precision / 2 * distance^2)
 #pragma once
 
 #include <algorithm>
@@ -28,16 +30,21 @@ class Objective {
   // `workers` threads share the trajectories of this one restart.
   Objective(const Sizes& n, const Offsets& at, int64_t workers)
       : n_(n), at_(at), workers_(workers), functions_(n, at), shape_(functions_.shape),
-        kernel_(chosen_kernel<S>()), blocks_((n.trajectories() + kernel_.lanes - 1) / kernel_.lanes),
-        recognition_(n, at), likelihood_(n, at), first_rows_(n.batch), x1_(n.dx * n.trajectories()),
-        inputs_(n.steps * n.du * n.trajectories()), states_(n.steps * n.dx * n.trajectories()), g_states_(states_.size()),
-        g_x1_(x1_.size()), rho_(n.dy), g_rho_(n.dy) {
-    if (shape_.own_mean) g_v_.resize(functions_.v.size()), m_g_.resize(functions_.m.size()), V_g_.resize(functions_.V.size());
+        kernel_(chosen_kernel<S>()),
+        blocks_((n.trajectories() + kernel_.lanes - 1) / kernel_.lanes), recognition_(n, at),
+        likelihood_(n, at), first_rows_(n.batch), x1_(n.dx * n.trajectories()),
+        inputs_(n.steps * n.du * n.trajectories()), states_(n.steps * n.dx * n.trajectories()),
+        g_states_(states_.size()), g_x1_(x1_.size()), rho_(n.dy), g_rho_(n.dy) {
+    if (shape_.own_mean) {
+      g_v_.resize(functions_.v.size());
+      m_g_.resize(functions_.m.size());
+      V_g_.resize(functions_.V.size());
+    }
   }
 
   // Not finite where the restart is lost. `g` (size) is overwritten.
-  double value_and_gradient(const double* theta, const Data& data, const Own& own, const Draw<S>& draw, double kl_weight,
-                            double* g) {
+  double value_and_gradient(const double* theta, const Data& data, const Own& own,
+                            const Draw<S>& draw, double kl_weight, double* g) {
     std::fill(g, g + at_.size, 0.0);
     for (int64_t b = 0; b < n_.batch; ++b) first_rows_[b] = own.starts[draw.windows[b]];
     const double scale = n_.full ? 1.0 : own.steps / static_cast<double>(n_.batch * n_.steps);
@@ -53,8 +60,9 @@ class Objective {
     const Run<S> run = arrays(draw);
     in_blocks([&](int64_t block, void* scratch) { kernel_.forward(model, run, block, scratch); });
     correlate(theta, own, kl_weight);
-    const double log_likelihood = likelihood_.run(theta, states_.data(), inputs_.data(), rho_.data(), scale, g,
-                                                  g_rho_.data(), g_states_.data());
+    const double log_likelihood =
+        likelihood_.run(theta, states_.data(), inputs_.data(), rho_.data(), scale, g, g_rho_.data(),
+                        g_states_.data());
     pull_correlation(theta, own, kl_weight, g);
     Parameters slopes = pull_rollout(model, run);
     const double kl_first = recognition_.divergence(-kl_weight * scale);
@@ -63,13 +71,15 @@ class Objective {
     const double kl = pull_functions(theta, own, kl_weight, draw, slopes, g);
     write(theta, slopes, g);
     const double distance = pull_anchor(theta, own, kl_weight, g);
-    return scale * log_likelihood - kl_weight * (scale * kl_first + own.gp_weight * kl + 0.5 * own.anchor_precision * distance);
+    return scale * log_likelihood - kl_weight * (scale * kl_first + own.gp_weight * kl +
+                                                 0.5 * own.anchor_precision * distance);
   }
 
  private:
   template <class Work>
   void in_blocks(Work work) {
-    run_jobs(blocks_, std::min(workers_, blocks_), [&](int64_t worker, int64_t block) { work(block, scratch_[worker].get()); });
+    run_jobs(blocks_, std::min(workers_, blocks_),
+             [&](int64_t worker, int64_t block) { work(block, scratch_[worker].get()); });
   }
 
   void ready(const Model<S>& model) {
@@ -81,9 +91,16 @@ class Objective {
 
   Run<S> arrays(const Draw<S>& draw) {
     Run<S> run{};
-    run.steps = n_.steps, run.batch = n_.trajectories();
-    run.x1 = x1_.data(), run.u = inputs_.data(), run.eps = draw.eps, run.mean = functions_.v.data();
-    run.states = states_.data(), run.g_states = g_states_.data(), run.g_x1 = g_x1_.data(), run.g_mean = g_v_.data();
+    run.steps = n_.steps;
+    run.batch = n_.trajectories();
+    run.x1 = x1_.data();
+    run.u = inputs_.data();
+    run.eps = draw.eps;
+    run.mean = functions_.v.data();
+    run.states = states_.data();
+    run.g_states = g_states_.data();
+    run.g_x1 = g_x1_.data();
+    run.g_mean = g_v_.data();
     run.tape = tape_.empty() ? nullptr : tape_[0].get();
     return run;
   }
@@ -101,15 +118,19 @@ class Objective {
     }
   }
 
-  // The row of eps that draws the first states: no step follows x_T, so the recursion leaves it unused.
-  const S* first_noise(const Draw<S>& draw) const { return draw.eps + (n_.steps - 1) * n_.dx * n_.trajectories(); }
+  // The row of eps that draws the first states: no step follows x_T, so the recursion leaves it
+  // unused.
+  const S* first_noise(const Draw<S>& draw) const {
+    return draw.eps + (n_.steps - 1) * n_.dx * n_.trajectories();
+  }
 
   void start(const Draw<S>& draw) {
     const S* noise = first_noise(draw);
     for (int64_t d = 0, k = 0; d < n_.dx; ++d) {
       for (int64_t b = 0; b < n_.batch; ++b) {
         const double mean = recognition_.mean(b)[d], std = std::exp(recognition_.log_std(b)[d]);
-        for (int64_t s = 0; s < n_.samples; ++s, ++k) x1_[k] = S(mean + std * static_cast<double>(noise[k]));
+        for (int64_t s = 0; s < n_.samples; ++s, ++k)
+          x1_[k] = S(mean + std * static_cast<double>(noise[k]));
       }
     }
   }
@@ -121,7 +142,8 @@ class Objective {
         const double std = std::exp(recognition_.log_std(b)[d]);
         for (int64_t s = 0; s < n_.samples; ++s, ++k) {
           recognition_.g_mean(b)[d] += static_cast<double>(g_x1_[k]);
-          recognition_.g_log_std(b)[d] += static_cast<double>(g_x1_[k]) * static_cast<double>(noise[k]) * std;
+          recognition_.g_log_std(b)[d] +=
+              static_cast<double>(g_x1_[k]) * static_cast<double>(noise[k]) * std;
         }
       }
     }
@@ -132,21 +154,26 @@ class Objective {
     const Sums at = sums_of(model);
     const int64_t size = all_sums(model);
     sums_.assign(static_cast<size_t>(size * blocks_), 0.0);
-    in_blocks([&](int64_t block, void* scratch) { kernel_.backward(model, run, block, scratch, &sums_[block * size]); });
+    in_blocks([&](int64_t block, void* scratch) {
+      kernel_.backward(model, run, block, scratch, &sums_[block * size]);
+    });
     for (int64_t block = 1; block < blocks_; ++block) {
       for (int64_t i = 0; i < size; ++i) sums_[i] += sums_[block * size + i];
     }
     Parameters slopes = zeros_like(functions_.given);
-    for (int64_t d = 0; d < n_.dx; ++d) DimensionGradient(shape_, at, functions_.given, &sums_[d * at.size], d).write(slopes);
+    for (int64_t d = 0; d < n_.dx; ++d)
+      DimensionGradient(shape_, at, functions_.given, &sums_[d * at.size], d).write(slopes);
     write_neurons(shape_, neuron_sums_of(model), &sums_[n_.dx * at.size], slopes);
     return slopes;
   }
 
-  // KL(q(v) || N(0, I)), with its gradients; then from q(v) to the parameters of q(z), and its share of dL/dW.
-  double pull_functions(const double* theta, const Own& own, double kl_weight, const Draw<S>& draw, Parameters& slopes,
-                        double* g) {
+  // KL(q(v) || N(0, I)), with its gradients; then from q(v) to the parameters of q(z), and its
+  // share of dL/dW.
+  double pull_functions(const double* theta, const Own& own, double kl_weight, const Draw<S>& draw,
+                        Parameters& slopes, double* g) {
     if (shape_.own_mean) gather_functions(draw);
-    std::vector<double>&g_m = shape_.own_mean ? m_g_ : slopes.mean, &g_V = shape_.own_mean ? V_g_ : slopes.spread;
+    std::vector<double>& g_m = shape_.own_mean ? m_g_ : slopes.mean;
+    std::vector<double>& g_V = shape_.own_mean ? V_g_ : slopes.spread;
     const int64_t P = n_.points;
     const double weight = -kl_weight * own.gp_weight;
     double kl = 0.0;
@@ -160,7 +187,8 @@ class Objective {
         g_V[k * P + q] += weight * (row[q] - (p == q ? 1.0 / row[p] : 0.0));
       }
     }
-    for (int64_t d = 0; d < n_.dx; ++d) unwhiten(theta, d, &g_m[d * P], &g_V[d * P * P], &slopes.white[d * P * P], g);
+    for (int64_t d = 0; d < n_.dx; ++d)
+      unwhiten(theta, d, &g_m[d * P], &g_V[d * P * P], &slopes.white[d * P * P], g);
     return kl;
   }
 
@@ -180,7 +208,8 @@ class Objective {
     }
   }
 
-  void unwhiten(const double* theta, int64_t d, const double* g_m, const double* g_V, double* g_W, double* g) {
+  void unwhiten(const double* theta, int64_t d, const double* g_m, const double* g_V, double* g_W,
+                double* g) {
     const int64_t P = n_.points;
     const double* mean = theta + at_.z_mean + d * P;
     for (int64_t p = 0; p < P; ++p) {
@@ -192,7 +221,8 @@ class Objective {
         continue;
       }
       for (int64_t q = 0; q <= p; ++q) {
-        const double W = functions_.given.white[(d * P + p) * P + q], std = std::exp(theta[at_.z_spread + d * P + q]);
+        const double W = functions_.given.white[(d * P + p) * P + q],
+                     std = std::exp(theta[at_.z_spread + d * P + q]);
         g[at_.z_mean + d * P + q] += W * g_m[p];
         g[at_.z_spread + d * P + q] += W * std * g_V[p * P + q];
         g_W[p * P + q] += g_m[p] * mean[q] + std * g_V[p * P + q];
@@ -206,28 +236,34 @@ class Objective {
     auto add = [g](const std::vector<double>& from, int64_t begin) {
       for (size_t i = 0; i < from.size(); ++i) g[begin + static_cast<int64_t>(i)] += from[i];
     };
-    add(slopes.neuron_out, at_.neuron_out), add(slopes.neuron_weight, at_.neuron_weight);
+    add(slopes.neuron_out, at_.neuron_out);
+    add(slopes.neuron_weight, at_.neuron_weight);
     add(slopes.neuron_bias, at_.neuron_bias);
     for (int64_t d = 0; d < n_.dx; ++d) {
-      functions_.covariance[d].pull_back(&slopes.white[d * P * P], theta + at_.zeta + d * P * din, &functions_.given.precision[d * din],
-                               functions_.given.variance[d], &slopes.zeta[d * P * din], &slopes.precision[d * din],
-                               &slopes.variance[d]);
+      functions_.covariance[d].pull_back(&slopes.white[d * P * P], theta + at_.zeta + d * P * din,
+                                         &functions_.given.precision[d * din],
+                                         functions_.given.variance[d], &slopes.zeta[d * P * din],
+                                         &slopes.precision[d * din], &slopes.variance[d]);
       g[at_.log_std + d] += 2.0 * functions_.given.variance[d] * slopes.variance[d];
       g[at_.log_process_std + d] += 2.0 * functions_.given.process_var[d] * slopes.process_var[d];
       for (int64_t i = 0; i < din; ++i) {
-        g[at_.log_lengthscale + d * din + i] -= functions_.given.precision[d * din + i] * slopes.precision[d * din + i];
+        g[at_.log_lengthscale + d * din + i] -=
+            functions_.given.precision[d * din + i] * slopes.precision[d * din + i];
         if (n_.mean == 2) g[at_.weight + d * din + i] += slopes.weight[d * din + i];
       }
       if (n_.mean == 2) g[at_.bias + d] += slopes.bias[d];
-      for (int64_t k = 0; k < P * din; ++k) g[at_.zeta + d * P * din + k] += slopes.zeta[d * P * din + k];
+      for (int64_t k = 0; k < P * din; ++k)
+        g[at_.zeta + d * P * din + k] += slopes.zeta[d * P * din + k];
     }
   }
 
-  // The noise's correlation comes in with the KL, and is bounded rather than scaled while it does (elbo.py says why).
+  // The noise's correlation comes in with the KL, and is bounded rather than scaled while it does
+  // (elbo.py says why).
   void correlate(const double* theta, const Own& own, double kl_weight) {
     for (int64_t j = 0; j < n_.dy; ++j) {
       g_rho_[j] = 0.0;
-      rho_[j] = own.memory_weight * std::min(kLargestCorrelation * std::tanh(theta[at_.noise_memory + j]), kl_weight);
+      rho_[j] = own.memory_weight *
+                std::min(kLargestCorrelation * std::tanh(theta[at_.noise_memory + j]), kl_weight);
     }
   }
 
@@ -235,7 +271,8 @@ class Objective {
     for (int64_t j = 0; j < n_.dy; ++j) {
       const double bend = std::tanh(theta[at_.noise_memory + j]);
       if (kLargestCorrelation * bend > kl_weight) continue;
-      g[at_.noise_memory + j] += own.memory_weight * kLargestCorrelation * (1.0 - bend * bend) * g_rho_[j];
+      g[at_.noise_memory + j] +=
+          own.memory_weight * kLargestCorrelation * (1.0 - bend * bend) * g_rho_[j];
     }
   }
 
@@ -250,12 +287,20 @@ class Objective {
       }
     };
     const int64_t dx = n_.dx, hidden = n_.hidden, size = n_.sample_size();
-    pull(at_.weight, dx * n_.din()), pull(at_.bias, dx);
-    pull(at_.neuron_out, dx * n_.neurons), pull(at_.neuron_weight, n_.neurons * n_.din());
+    pull(at_.weight, dx * n_.din());
+    pull(at_.bias, dx);
+    pull(at_.neuron_out, dx * n_.neurons);
+    pull(at_.neuron_weight, n_.neurons * n_.din());
     pull(at_.neuron_bias, n_.neurons);
-    pull(at_.states, n_.dy * dx), pull(at_.inputs, n_.dy * n_.du), pull(at_.offset, n_.dy);
-    pull(at_.hidden_weight, hidden * size), pull(at_.hidden_bias, hidden), pull(at_.mean_weight, dx * hidden);
-    pull(at_.log_std_weight, dx * hidden), pull(at_.log_std_bias, dx), pull(at_.direct, dx * size);
+    pull(at_.states, n_.dy * dx);
+    pull(at_.inputs, n_.dy * n_.du);
+    pull(at_.offset, n_.dy);
+    pull(at_.hidden_weight, hidden * size);
+    pull(at_.hidden_bias, hidden);
+    pull(at_.mean_weight, dx * hidden);
+    pull(at_.log_std_weight, dx * hidden);
+    pull(at_.log_std_bias, dx);
+    pull(at_.direct, dx * size);
     pull(at_.direct_bias, dx);
     return sum;
   }

@@ -1,5 +1,5 @@
-// From a model's parameters to the packed form of the kernel, and from the kernel's sums to parameter gradients.
-// Everything here is in double precision and costs O(Dx P^3) once a call.
+// From a model's parameters to the packed form of the kernel, and from the kernel's sums to
+// parameter gradients. Everything here is in double precision and costs O(Dx P^3) once a call.
 #pragma once
 
 #include <cmath>
@@ -10,17 +10,22 @@
 
 namespace prssm {
 
-// Parameters or their gradients, as arrays whose latent dimension leads (also of what all dimensions share: then they hold
-// copies). `spread` and a `mean` that differs between trajectories are empty.
+// Parameters or their gradients, as arrays whose latent dimension leads (also of what all
+// dimensions share: then they hold copies). `spread` and a `mean` that differs between trajectories
+// are empty.
 struct Parameters {
   std::vector<double> zeta, precision, variance, white, mean, spread, weight, bias, process_var;
-  std::vector<double> neuron_out, neuron_weight, neuron_bias;  // (Dx, H), (H, Din), (H); empty where the mean is affine
+  std::vector<double> neuron_out, neuron_weight,
+      neuron_bias;  // (Dx, H), (H, Din), (H); empty where the mean is affine
 };
 
 inline Parameters zeros_like(const Parameters& like) {
-  auto zeros = [](const std::vector<double>& values) { return std::vector<double>(values.size(), 0.0); };
-  return {zeros(like.zeta), zeros(like.precision), zeros(like.variance), zeros(like.white), zeros(like.mean),
-          zeros(like.spread), zeros(like.weight), zeros(like.bias), zeros(like.process_var),
+  auto zeros = [](const std::vector<double>& values) {
+    return std::vector<double>(values.size(), 0.0);
+  };
+  return {zeros(like.zeta),       zeros(like.precision),     zeros(like.variance),
+          zeros(like.white),      zeros(like.mean),          zeros(like.spread),
+          zeros(like.weight),     zeros(like.bias),          zeros(like.process_var),
           zeros(like.neuron_out), zeros(like.neuron_weight), zeros(like.neuron_bias)};
 }
 
@@ -33,7 +38,8 @@ struct Shape {
   int64_t tiles() const { return tiles_of(points); }
 };
 
-inline const double kScale = std::sqrt(0.5 * std::log2(std::exp(1.0)));  // exp(-r^2 / 2) = 2^-(kScale r)^2
+inline const double kScale =
+    std::sqrt(0.5 * std::log2(std::exp(1.0)));  // exp(-r^2 / 2) = 2^-(kScale r)^2
 
 // A model in the kernel's form, with the memory it lies in.
 template <class S>
@@ -50,14 +56,15 @@ class PackedModel {
   }
 
   Model<S> model() const {
-    return {shape_.dx, shape_.du, shape_.points, shape_.tiles(), shape_.spread, shape_.own_mean, shape_.shared,
-            dimension_.data(), layer_};
+    return {shape_.dx,       shape_.du,     shape_.points,     shape_.tiles(), shape_.spread,
+            shape_.own_mean, shape_.shared, dimension_.data(), layer_};
   }
 
  private:
   int64_t layer_size() const {
     const int64_t H = shape_.neurons;
-    return kTile * (tiles_of(H) * (shape_.din() + 1 + shape_.dx) + (tiles_of(shape_.dx) + tiles_of(shape_.din())) * H);
+    return kTile * (tiles_of(H) * (shape_.din() + 1 + shape_.dx) +
+                    (tiles_of(shape_.dx) + tiles_of(shape_.din())) * H);
   }
 
   void pack_layer(const Parameters& given, S* free) {
@@ -68,7 +75,8 @@ class PackedModel {
     layer_.weight = pack_rows(H, din, free, weight);
     layer_.bias = pack_rows(H, 1, free, [&](int64_t k, int64_t) { return given.neuron_bias[k]; });
     layer_.out = pack_rows(dx, H, free, out);
-    layer_.weight_back = pack_rows(din, H, free, [&](int64_t i, int64_t k) { return weight(k, i); });
+    layer_.weight_back =
+        pack_rows(din, H, free, [&](int64_t i, int64_t k) { return weight(k, i); });
     layer_.out_back = pack_rows(H, dx, free, [&](int64_t k, int64_t d) { return out(d, k); });
   }
 
@@ -77,16 +85,23 @@ class PackedModel {
   static const S* pack_rows(int64_t rows, int64_t columns, S*& free, Entry entry) {
     S* packed = free;
     for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t i = 0; i < columns; ++i) packed[(row / kTile * columns + i) * kTile + row % kTile] = S(entry(row, i));
+      for (int64_t i = 0; i < columns; ++i)
+        packed[(row / kTile * columns + i) * kTile + row % kTile] = S(entry(row, i));
     }
     free += kTile * tiles_of(rows) * columns;
     return packed;
   }
 
   S* pack(int64_t d, const Parameters& given, S* free) {
-    const int64_t P = shape_.points, tiles = shape_.tiles(), padded = kTile * tiles, din = shape_.din();
-    auto take = [&free](int64_t count) { S* taken = free; free += count; return taken; };
-    S *scale = take(din), *weight = take(din), *zeta = take(padded * din), *norm = take(padded), *mean = take(padded);
+    const int64_t P = shape_.points, tiles = shape_.tiles(), padded = kTile * tiles,
+                  din = shape_.din();
+    auto take = [&free](int64_t count) {
+      S* taken = free;
+      free += count;
+      return taken;
+    };
+    S *scale = take(din), *weight = take(din), *zeta = take(padded * din), *norm = take(padded),
+      *mean = take(padded);
     S *white_rows = take(triangle(tiles)), *white_cols = take(triangle(tiles));
     S *spread_rows = take(triangle(tiles)), *spread_cols = take(triangle(tiles));
     for (int64_t i = 0; i < din; ++i) {
@@ -105,15 +120,27 @@ class PackedModel {
     }
     pack_lower(&given.white[d * P * P], given.variance[d], white_rows, white_cols);
     if (shape_.spread) pack_lower(&given.spread[d * P * P], 1.0, spread_rows, spread_cols);
-    dimension_[d] = {scale, zeta, norm, white_rows, white_cols, spread_rows, spread_cols, mean, weight,
-                     S(given.variance[d]), S(given.process_var[d]), S(given.bias[d])};
+    dimension_[d] = {scale,
+                     zeta,
+                     norm,
+                     white_rows,
+                     white_cols,
+                     spread_rows,
+                     spread_cols,
+                     mean,
+                     weight,
+                     S(given.variance[d]),
+                     S(given.process_var[d]),
+                     S(given.bias[d])};
     return free;
   }
 
   // The lower triangle of `matrix`, times `factor`, in the two orders in which it is read.
   void pack_lower(const double* matrix, double factor, S* rows, S* cols) const {
     const int64_t P = shape_.points, tiles = shape_.tiles();
-    auto entry = [&](int64_t p, int64_t q) { return p < P && q <= p ? S(factor * matrix[p * P + q]) : S(0); };
+    auto entry = [&](int64_t p, int64_t q) {
+      return p < P && q <= p ? S(factor * matrix[p * P + q]) : S(0);
+    };
     for (int64_t tile = 0; tile < tiles; ++tile) {
       for (int64_t q = 0; q < kTile * (tile + 1); ++q) {
         for (int64_t r = 0; r < kTile; ++r) *rows++ = entry(kTile * tile + r, q);

@@ -1,4 +1,5 @@
-// q(x_1) from the first samples: h = tanh(W1 s + b1), mean = W2 h + [y_1, 0] + W4 s + b4, log std = W3 h + b3.
+// q(x_1) from the first samples: h = tanh(W1 s + b1), mean = W2 h + [y_1, 0] + W4 s + b4, log std =
+// W3 h + b3.
 #pragma once
 
 #include <cmath>
@@ -11,8 +12,9 @@ namespace prssm {
 class Recognition {
  public:
   Recognition(const Sizes& n, const Offsets& at)
-      : n_(n), at_(at), sample_(n.batch * n.sample_size()), h_(n.batch * n.hidden), mean_(n.batch * n.dx),
-        log_std_(n.batch * n.dx), g_mean_(n.batch * n.dx), g_log_std_(n.batch * n.dx), g_h_(n.hidden) {}
+      : n_(n), at_(at), sample_(n.batch * n.sample_size()), h_(n.batch * n.hidden),
+        mean_(n.batch * n.dx), log_std_(n.batch * n.dx), g_mean_(n.batch * n.dx),
+        g_log_std_(n.batch * n.dx), g_h_(n.hidden) {}
 
   // Means and logarithms of deviations of all sub-trajectories of a batch.
   void run(const double* theta, const Data& data, const int64_t* first_rows) {
@@ -27,7 +29,8 @@ class Recognition {
   double* g_mean(int64_t b) { return &g_mean_[b * n_.dx]; }
   double* g_log_std(int64_t b) { return &g_log_std_[b * n_.dx]; }
 
-  // KL(q(x_1) || N(0, I)) of all of them; its gradients, times `weight`, become g_mean and g_log_std.
+  // KL(q(x_1) || N(0, I)) of all of them; its gradients, times `weight`, become g_mean and
+  // g_log_std.
   double divergence(double weight) {
     double sum = 0.0;
     for (size_t i = 0; i < mean_.size(); ++i) {
@@ -76,13 +79,17 @@ class Recognition {
     const double* sample = &sample_[b * size];
     double* h = &h_[b * n_.hidden];
     for (int64_t k = 0; k < n_.hidden; ++k) {
-      h[k] = std::tanh(dot(theta + at_.hidden_weight + k * size, sample, size) + theta[at_.hidden_bias + k]);
+      h[k] = std::tanh(dot(theta + at_.hidden_weight + k * size, sample, size) +
+                       theta[at_.hidden_bias + k]);
     }
     for (int64_t d = 0; d < n_.dx; ++d) {
-      double value = dot(theta + at_.mean_weight + d * n_.hidden, h, n_.hidden) + (d < n_.shown ? sample[d] : 0.0);
-      if (at_.direct >= 0) value += dot(theta + at_.direct + d * size, sample, size) + theta[at_.direct_bias + d];
+      double value = dot(theta + at_.mean_weight + d * n_.hidden, h, n_.hidden) +
+                     (d < n_.shown ? sample[d] : 0.0);
+      if (at_.direct >= 0)
+        value += dot(theta + at_.direct + d * size, sample, size) + theta[at_.direct_bias + d];
       mean(b)[d] = value;
-      log_std(b)[d] = dot(theta + at_.log_std_weight + d * n_.hidden, h, n_.hidden) + theta[at_.log_std_bias + d];
+      log_std(b)[d] = dot(theta + at_.log_std_weight + d * n_.hidden, h, n_.hidden) +
+                      theta[at_.log_std_bias + d];
     }
   }
 

@@ -1,5 +1,6 @@
-// The native engine behind jax.ffi: checks a call, packs the parameters, runs blocks of trajectories on threads and turns
-// their sums into gradients. Sums are added in an order that does not depend on the number of threads.
+// The native engine behind jax.ffi: checks a call, packs the parameters, runs blocks of
+// trajectories on threads and turns their sums into gradients. Sums are added in an order that does
+// not depend on the number of threads.
 #include "call.h"
 #include "gradients.h"
 #include "threads.h"
@@ -15,20 +16,25 @@ constexpr int64_t kThreadWork = 500000;  // multiplications that are worth a thr
 // All models of a call, ready for the kernel.
 template <class S>
 struct Prepared {
-  explicit Prepared(const Call& call) : kernel(chosen_kernel<S>()), blocks((call.batch + kernel.lanes - 1) / kernel.lanes) {
+  explicit Prepared(const Call& call)
+      : kernel(chosen_kernel<S>()), blocks((call.batch + kernel.lanes - 1) / kernel.lanes) {
     packed.reserve(static_cast<size_t>(call.model_count));  // the models point into it
     for (int64_t m = 0; m < call.model_count; ++m) {
       parameters.push_back(call.parameters(m));
       packed.emplace_back(call.shape, parameters.back());
       model.push_back(packed.back().model());
       run.push_back({});
-      run.back().steps = call.steps, run.back().batch = call.batch;
-      run.back().u = array(call.in[kU], m, call), run.back().eps = array(call.in[kEps], m, call);
+      run.back().steps = call.steps;
+      run.back().batch = call.batch;
+      run.back().u = array(call.in[kU], m, call);
+      run.back().eps = array(call.in[kEps], m, call);
       if (call.shape.own_mean) run.back().mean = array(call.in[kMean], m, call);
     }
   }
 
-  static S* array(const Array& given, int64_t m, const Call& call) { return given.of_model<S>(m, call.models); }
+  static S* array(const Array& given, int64_t m, const Call& call) {
+    return given.of_model<S>(m, call.models);
+  }
 
   int64_t workers(const Call& call, int64_t jobs) const {
     const Shape& shape = call.shape;
@@ -63,29 +69,41 @@ void forward(const Call& call) {
 
 // Sums of all groups of blocks -> gradients of all parameters.
 template <class S>
-void write_gradients(const Call& call, const Prepared<S>& all, int64_t groups, int64_t workers, std::vector<double>& sums) {
+void write_gradients(const Call& call, const Prepared<S>& all, int64_t groups, int64_t workers,
+                     std::vector<double>& sums) {
   const Sums at = sums_of(all.model[0]);
   const NeuronSums neurons_at = neuron_sums_of(all.model[0]);
   const int64_t dx = call.shape.dx, group_size = all_sums(all.model[0]);
   std::vector<Parameters> g;
   for (const Parameters& like : all.parameters) g.push_back(zeros_like(like));
-  // One job for each dimension, and one for the neurons, whose sums lie behind those of the dimensions.
+  // One job for each dimension, and one for the neurons, whose sums lie behind those of the
+  // dimensions.
   run_jobs(call.model_count * (dx + 1), workers, [&](int64_t, int64_t job) {
     const int64_t m = job / (dx + 1), d = job % (dx + 1), size = d < dx ? at.size : neurons_at.size;
     double* total = sums.data() + m * groups * group_size + d * at.size;
     for (int64_t group = 1; group < groups; ++group) {
       for (int64_t i = 0; i < size; ++i) total[i] += total[group * group_size + i];
     }
-    if (d < dx) DimensionGradient(call.shape, at, all.parameters[m], total, d).write(g[m]);
-    else write_neurons(call.shape, neurons_at, total, g[m]);
+    if (d < dx)
+      DimensionGradient(call.shape, at, all.parameters[m], total, d).write(g[m]);
+    else
+      write_neurons(call.shape, neurons_at, total, g[m]);
   });
   for (int64_t m = 0; m < call.model_count; ++m) {
-    auto assign = [&](Argument name, const std::vector<double>& values) { call.out[name].assign(m, call.models, values); };
-    call.assign_sum(kZeta, m, g[m].zeta), call.assign_sum(kPrecision, m, g[m].precision);
-    call.assign_sum(kVariance, m, g[m].variance), call.assign_sum(kWhite, m, g[m].white);
-    assign(kSpread, g[m].spread), assign(kWeight, g[m].weight), assign(kBias, g[m].bias);
-    assign(kProcessVar, g[m].process_var), assign(kNeuronOut, g[m].neuron_out);
-    assign(kNeuronWeight, g[m].neuron_weight), assign(kNeuronBias, g[m].neuron_bias);
+    auto assign = [&](Argument name, const std::vector<double>& values) {
+      call.out[name].assign(m, call.models, values);
+    };
+    call.assign_sum(kZeta, m, g[m].zeta);
+    call.assign_sum(kPrecision, m, g[m].precision);
+    call.assign_sum(kVariance, m, g[m].variance);
+    call.assign_sum(kWhite, m, g[m].white);
+    assign(kSpread, g[m].spread);
+    assign(kWeight, g[m].weight);
+    assign(kBias, g[m].bias);
+    assign(kProcessVar, g[m].process_var);
+    assign(kNeuronOut, g[m].neuron_out);
+    assign(kNeuronWeight, g[m].neuron_weight);
+    assign(kNeuronBias, g[m].neuron_bias);
     if (!call.shape.own_mean) assign(kMean, g[m].mean);
   }
 }
@@ -95,15 +113,18 @@ void backward(const Call& call) {
   Prepared<S> all(call);
   for (int64_t m = 0; m < call.model_count; ++m) {
     Run<S>& run = all.run[m];
-    run.states = all.array(call.in[kStates], m, call), run.g_states = all.array(call.in[kGStates], m, call);
+    run.states = all.array(call.in[kStates], m, call);
+    run.g_states = all.array(call.in[kGStates], m, call);
     run.g_x1 = all.array(call.out[kStates], m, call);
     auto optional = [&](Argument name, int64_t last_row) -> S* {
       if (call.out[name].size() == 0) return nullptr;
       S* result = all.array(call.out[name], m, call);
-      std::fill(result + (call.steps - 1) * last_row, result + call.steps * last_row, S(0));  // nothing follows x_T
+      std::fill(result + (call.steps - 1) * last_row, result + call.steps * last_row,
+                S(0));  // nothing follows x_T
       return result;
     };
-    run.g_u = optional(kU, call.shape.du * call.batch), run.g_eps = optional(kEps, call.shape.dx * call.batch);
+    run.g_u = optional(kU, call.shape.du * call.batch);
+    run.g_eps = optional(kEps, call.shape.dx * call.batch);
     if (call.shape.own_mean) run.g_mean = all.array(call.out[kMean], m, call);
   }
   const int64_t groups = std::max<int64_t>(1, std::min(all.blocks, kGroups / call.model_count));
@@ -113,15 +134,18 @@ void backward(const Call& call) {
   const auto scratch = scratch_for(workers, all.kernel.scratch_bytes(all.model[0]));
   run_jobs(jobs, workers, [&](int64_t worker, int64_t job) {
     const int64_t m = job / groups, group = job % groups;
-    for (int64_t block = group * all.blocks / groups; block < (group + 1) * all.blocks / groups; ++block) {
-      all.kernel.backward(all.model[m], all.run[m], block, scratch[worker].get(), &sums[job * group_size]);
+    for (int64_t block = group * all.blocks / groups; block < (group + 1) * all.blocks / groups;
+         ++block) {
+      all.kernel.backward(all.model[m], all.run[m], block, scratch[worker].get(),
+                          &sums[job * group_size]);
     }
   });
   write_gradients(call, all, groups, workers, sums);
 }
 
 template <class Work>
-ffi::Error checked(ffi::RemainingArgs args, ffi::RemainingRets rets, size_t states_rank, Work work) {
+ffi::Error checked(ffi::RemainingArgs args, ffi::RemainingRets rets, size_t states_rank,
+                   Work work) {
   try {
     work(Call(args, rets, states_rank));
   } catch (const Mistake& mistake) {
@@ -133,11 +157,15 @@ ffi::Error checked(ffi::RemainingArgs args, ffi::RemainingRets rets, size_t stat
 }
 
 ffi::Error forward_call(ffi::RemainingArgs args, ffi::RemainingRets rets) {
-  return checked(args, rets, 2, [](const Call& call) { call.type == ffi::F32 ? forward<float>(call) : forward<double>(call); });
+  return checked(args, rets, 2, [](const Call& call) {
+    call.type == ffi::F32 ? forward<float>(call) : forward<double>(call);
+  });
 }
 
 ffi::Error backward_call(ffi::RemainingArgs args, ffi::RemainingRets rets) {
-  return checked(args, rets, 3, [](const Call& call) { call.type == ffi::F32 ? backward<float>(call) : backward<double>(call); });
+  return checked(args, rets, 3, [](const Call& call) {
+    call.type == ffi::F32 ? backward<float>(call) : backward<double>(call);
+  });
 }
 
 }  // namespace

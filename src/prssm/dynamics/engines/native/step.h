@@ -1,4 +1,5 @@
-// One step of a block of trajectories: the kernel e, a = (s^2 W) e, c = V'a, and mean and variance that follow from them.
+// One step of a block of trajectories: the kernel e, a = (s^2 W) e, c = V'a, and mean and variance
+// that follow from them.
 #pragma once
 
 #include "kernel.h"
@@ -27,8 +28,8 @@ class Arena {
   int64_t used_ = 0;
 };
 
-// What a forward pass has computed at each step of one block, so that the way back need not: e, a and what they leave unsaid
-// of every set of inducing inputs.
+// What a forward pass has computed at each step of one block, so that the way back need not: e, a
+// and what they leave unsaid of every set of inducing inputs.
 template <class S>
 class Tape {
  public:
@@ -37,7 +38,9 @@ class Tape {
 
   Tape(const Model<S>& model, const Run<S>& run, int64_t block)
       : size(size_of(model)), stride(model.sets() * size), padded_(model.padded()),
-        begin_(run.tape == nullptr ? nullptr : static_cast<Wide<S>*>(run.tape) + block * (run.steps - 1) * stride) {}
+        begin_(run.tape == nullptr
+                   ? nullptr
+                   : static_cast<Wide<S>*>(run.tape) + block * (run.steps - 1) * stride) {}
 
   static int64_t bytes(const Model<S>& model, int64_t steps) {
     return (steps - 1) * model.sets() * size_of(model) * static_cast<int64_t>(sizeof(Wide<S>));
@@ -63,8 +66,12 @@ class Step {
     const int64_t left = run.batch - first;
     count = left < kLanes<S> ? left : kLanes<S>;
     arena.take(mean, model.dx * model.padded());
-    arena.take(e, model.padded()), arena.take(a, model.padded()), arena.take(c, model.padded());
-    arena.take(x, model.dx), arena.take(xu, model.din()), arena.take(scaled, model.din());
+    arena.take(e, model.padded());
+    arena.take(a, model.padded());
+    arena.take(c, model.padded());
+    arena.take(x, model.dx);
+    arena.take(xu, model.din());
+    arena.take(scaled, model.din());
     if (mean == nullptr) return;
     for (int64_t d = 0; d < model.dx; ++d) {
       for (int64_t p = 0; p < model.padded(); ++p) mean[d * model.padded() + p] = mean_of(d, p);
@@ -73,11 +80,15 @@ class Step {
 
   // The place of this block's trajectories in row `row` of an array (T, Dx, B).
   template <class T>
-  T* at(T* array, int64_t t, int64_t row) const { return array + (t * model.dx + row) * run.batch + first; }
+  T* at(T* array, int64_t t, int64_t row) const {
+    return array + (t * model.dx + row) * run.batch + first;
+  }
 
   // The same for inputs (T, Du, B).
   template <class T>
-  T* input_at(T* array, int64_t t, int64_t row) const { return array + (t * model.du + row) * run.batch + first; }
+  T* input_at(T* array, int64_t t, int64_t row) const {
+    return array + (t * model.du + row) * run.batch + first;
+  }
 
   // Ask for the memory of another step before it is needed.
   template <class T>
@@ -106,11 +117,16 @@ class Step {
   void look_again(int64_t d, int64_t t, const Tape<S>& tape) {
     const Dimension<S>& k = model.dimension[d];
     for (int64_t i = 0; i < model.din(); ++i) scaled[i] = xu[i] * k.scale[i];
-    e = tape.e(t, d), a = tape.a(t, d), unsaid = tape.unsaid(t, d);
+    e = tape.e(t, d);
+    a = tape.a(t, d);
+    unsaid = tape.unsaid(t, d);
   }
 
-  // Mean and variance of dimension d at what was looked at last, without its prior mean; process noise is in the variance.
-  Wide<S> predicted_mean(int64_t d) const { return dot(mean + d * model.padded(), a, model.padded()); }
+  // Mean and variance of dimension d at what was looked at last, without its prior mean; process
+  // noise is in the variance.
+  Wide<S> predicted_mean(int64_t d) const {
+    return dot(mean + d * model.padded(), a, model.padded());
+  }
   Wide<S> predicted_variance(int64_t d) {
     const Dimension<S>& k = model.dimension[d];
     Wide<S> variance = at_least_zero(unsaid) + k.process_var;
@@ -131,7 +147,8 @@ class Step {
  private:
   Wide<S> mean_of(int64_t d, int64_t p) const {
     if (!model.own_mean) return all(model.dimension[d].mean[p]);
-    return p < model.points ? load(run.mean + (d * model.points + p) * run.batch + first, count) : all(S(0));
+    return p < model.points ? load(run.mean + (d * model.points + p) * run.batch + first, count)
+                            : all(S(0));
   }
 
   // e_p = 2^-|zeta'_p - xu'|^2, with the square multiplied out.

@@ -1,4 +1,5 @@
-// Jobs side by side, on as many threads as PRSSM_THREADS says or else as this process may use processors.
+// Jobs side by side, on as many threads as PRSSM_THREADS says or else as this process may use
+// processors.
 #pragma once
 
 #include <atomic>
@@ -17,8 +18,8 @@
 
 namespace prssm {
 
-// While it lives, numbers too small for full precision count as zero in this thread. Kernels of points far apart are such
-// numbers, and some processors take a hundred cycles for each.
+// While it lives, numbers too small for full precision count as zero in this thread. Kernels of
+// points far apart are such numbers, and some processors take a hundred cycles for each.
 class NoSubnormals {
  public:
 #if defined(__x86_64__)
@@ -58,7 +59,8 @@ inline int64_t usable_threads() {
   return count > 0 ? count : 1;
 }
 
-// job(worker, index) for every index; `worker` < `workers` tells which thread it is. Jobs must not throw.
+// job(worker, index) for every index; `worker` < `workers` tells which thread it is. Jobs must not
+// throw.
 template <class Job>
 void run_jobs(int64_t jobs, int64_t workers, Job job) {
   std::atomic<int64_t> next{0};

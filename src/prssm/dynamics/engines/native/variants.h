@@ -18,12 +18,14 @@ extern const Variant baseline;
 extern const Variant avx2, avx512;
 #endif
 
-// The best copy of the kernel that this processor can run, or the one that PRSSM_VARIANT names, if it can run that.
+// The best copy of the kernel that this processor can run, or the one that PRSSM_VARIANT names, if
+// it can run that.
 inline const Variant& chosen_variant() {
   std::vector<const Variant*> usable{&baseline};
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) usable.push_back(&avx2);
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) usable.push_back(&avx512);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+    usable.push_back(&avx512);
 #endif
   const char* asked = std::getenv("PRSSM_VARIANT");
   for (const Variant* variant : usable) {
@@ -34,8 +36,10 @@ inline const Variant& chosen_variant() {
 
 template <class S>
 const Kernel<S>& chosen_kernel() {
-  if constexpr (std::is_same_v<S, float>) return chosen_variant().single_precision;
-  else return chosen_variant().double_precision;
+  if constexpr (std::is_same_v<S, float>)
+    return chosen_variant().single_precision;
+  else
+    return chosen_variant().double_precision;
 }
 
 struct Aligned {
