@@ -8,6 +8,7 @@ from pathlib import Path
 import pages
 import prose
 import pytest
+import wrapping
 
 import prssm
 from prssm.cli.main import app
@@ -48,6 +49,12 @@ def test_code_is_fenced_and_has_a_language(path):
     assert prose.indented_code(path.read_text(encoding="utf-8")) == []
     named = {block.language for block in pages.read(path).blocks}
     assert named <= {*pages.RUNNABLE, "text"}
+
+
+@pytest.mark.parametrize("path", [*PAGES, *FRONT], ids=short)
+def test_lines_of_running_text_fit(path):
+    """`python docs/wrapping.py --write PAGE` wraps them."""
+    assert wrapping.long_lines(path.read_text(encoding="utf-8")) == []
 
 
 def test_what_is_not_run_says_why_and_calls_what_there_is():

@@ -5,6 +5,8 @@ from pathlib import Path
 import pages
 import prose
 import pytest
+import wrapping
+from markdown_it import MarkdownIt
 
 PAGE = """\
 # A page
@@ -122,3 +124,55 @@ def test_anchors_are_those_of_headings():
         "a-page-x-y",
         "much-data",
     }
+
+
+# ---- long lines ----
+
+WORDS = "some words of a sentence that goes on and on "
+LONG_PAGE = f"""\
+# {WORDS * 3}
+
+{WORDS * 4}`code with  spaces {WORDS}` - a dash, 12. a number, # a sign.
+A [link of some words](somewhere.md#far-away) {WORDS}
+- {WORDS * 3}
+  {WORDS}
+  1. {WORDS * 3}
+
+| {WORDS * 3} |
+|---|
+| a |
+
+<!-- {WORDS * 3}
+{WORDS * 3} -->
+```sh
+{WORDS * 3}
+```
+
+short
+lines stay
+"""
+
+
+def rendered(text):
+    return " ".join(MarkdownIt("commonmark").enable("table").render(text).split())
+
+
+def test_a_wrapped_page_says_the_same_in_shorter_lines():
+    page = wrapping.wrapped(LONG_PAGE)
+    assert rendered(page) == rendered(LONG_PAGE)
+    assert wrapping.long_lines(page) == []
+    long = [line for line in page.splitlines() if len(line) > wrapping.WIDTH]
+    assert [line.split()[0] for line in long] == ["#", "|", "<!--", "some", "some"]
+    assert "short\nlines stay\n" in page
+    assert wrapping.wrapped(page) == page
+
+
+def test_long_lines_are_named():
+    named = wrapping.long_lines(LONG_PAGE)
+    assert [line.split()[0] for line in named] == ["some", "-", "1."]
+
+
+def test_a_long_word_has_a_line_of_its_own():
+    page = f"see {'x' * 200} there\n"
+    assert wrapping.wrapped(page).splitlines() == ["see", "x" * 200, "there"]
+    assert wrapping.long_lines(wrapping.wrapped(page)) == []
