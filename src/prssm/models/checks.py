@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from prssm.data.advice.delays import delay
+from prssm.data.advice.looked import Looked
 from prssm.data.advice.values import oddities
 from prssm.data.coerce import as_records, check_alike, check_training
 from prssm.data.domain import check_rate
@@ -91,7 +93,8 @@ def training_records(
 ) -> tuple[Preprocessing, list[Record]]:
     """What a model is trained on: steps that have learnt, and the records as it sees them.
 
-    What cannot be learnt from is refused; what looks odd in the rows is said.
+    What cannot be learnt from is refused; what looks odd in the rows is said, and where an output
+    answers an input so late that it is better handed over later.
     """
     steps = Preprocessing.of(preprocess)
     records = as_records(data, y, **columns)
@@ -101,7 +104,9 @@ def training_records(
     steps, seen = steps.learn(measured)
     if steps.model_steps:
         check_training(seen)
-    for line in oddities(measured):
+    # as the model sees them: a step may have handed an input over later
+    late = delay(Looked(seen), sure=True)
+    for line in [*oddities(measured), *late]:
         warn(f"{records[0].name}: {line}")
     return steps, seen
 

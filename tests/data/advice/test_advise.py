@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 import prssm
 from prssm.data.advice.advise import notes_about
-from prssm.data.advice.delays import delay_between
+from prssm.data.advice.delays import delay, delay_between, lags_of
 from prssm.data.advice.excitation import excitation_order
 from prssm.data.advice.levels import scale_step
 from prssm.data.advice.looked import Looked, Whole
@@ -91,11 +92,59 @@ def test_a_delay_is_found_in_rows_and_seconds_and_the_step_removes_it(lag: int) 
     assert f"after {lag} rows ({lag / 10:.4g} s)" in note.says
     assert note.step == f"delay=valve:{lag - 1}"
     _, seen = Preprocessing.of(note.step).learn([data])
-    assert delay_between(Looked(seen), 0, 0) == (1, 1, 1)
+    assert delay_between(lags_of(Looked(seen), 0), 0, 1) == (1, 1, 1)
+
+
+def test_a_fit_says_a_delay_until_the_step_removes_it(recwarn: pytest.WarningsRecorder) -> None:
+    data = record(lag=14)
+    step = only(data).step
+    said = rf"answers input 'valve' after 14 .*preprocess '{step}'"
+    with pytest.warns(prssm.PrssmWarning, match=said):
+        prssm.Constant().fit(data)
+    recwarn.clear()
+    prssm.Constant().fit(data, preprocess=step)
+    prssm.Constant().fit(record(lag=9))  # a few rows more or less are the states' own matter
+    assert [str(one.message) for one in recwarn] == []
+
+
+def three_lags(seed: int, dead_time: int) -> Record:
+    """A slow system, disturbed and noisy, whose input moves all thirty rows or so."""
+    rng = np.random.default_rng(seed)
+    rows = 600
+    u = rng.standard_normal(rows)[np.sort(rng.integers(0, 20, rows))]
+    y = np.concatenate([np.full(dead_time, u[0]), u])[:rows]
+    for keep in np.exp(-1.0 / rng.uniform(1.0, 20.0, 3)):
+        y = lfilter([0.0, 1.0 - keep], [1.0, -keep], y)
+    disturbance = lfilter([0.2], [1.0, -0.98], rng.standard_normal(rows))
+    return Record(u, y / y.std() + 0.1 * disturbance + 0.1 * rng.standard_normal(rows))
+
+
+def test_a_fit_does_not_take_a_slow_system_for_a_late_one() -> None:
+    def told(dead_time: int) -> int:
+        systems = [three_lags(seed, dead_time) for seed in range(60)]
+        return sum(bool(list(delay(Looked([one]), sure=True))) for one in systems)
+
+    assert told(0) <= 3
+    assert told(16) >= 50
+
+
+def test_of_many_inputs_the_late_one_is_found_at_bounded_cost() -> None:
+    rng = np.random.default_rng(0)
+    rows = 10_000
+    held = [np.repeat(rng.standard_normal(rows), rng.integers(2, 20, rows)) for _ in range(12)]
+    u = np.stack([column[:rows] for column in held], axis=1)
+    y = lfilter([0.0, 0.3], [1.0, -0.7], u[:, 3] + np.roll(u[:, 7], 20))
+    data = Record(u, y + 0.1 * rng.standard_normal(len(y)))
+    (note,) = delay(Looked([data]), sure=True)
+    assert note.step == "delay=u8:20"
+    lags = lags_of(Looked([data]), 0)
+    assert lags.rows * len(lags.gram) <= 4_000_000
+    assert lags.rows > 4 * len(lags.gram)
 
 
 def test_the_range_of_a_delay_holds_the_truth() -> None:
-    found = [delay_between(Looked([record(rows=300, lag=9, seed=s)]), 0, 0) for s in range(30)]
+    records = [record(rows=300, lag=9, seed=seed) for seed in range(30)]
+    found = [delay_between(lags_of(Looked([one]), 0), 0, 1) for one in records]
     inside = [each is not None and each.low <= 9 <= each.high for each in found]
     assert sum(inside) >= 27
 

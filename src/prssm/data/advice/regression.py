@@ -12,6 +12,7 @@ import numpy as np
 from prssm.data.record import Record
 
 MOST_ROWS = 20_000  # that are looked at; more say nothing new here
+_MOST_VALUES = 4_000_000  # of the table of lagged columns: of many channels fewer rows are read
 _RIDGE = 1e-9  # relative, keeps columns that repeat each other regular
 
 
@@ -36,7 +37,8 @@ class Lags:
         tables = []
         targets = []
         most = max(past, reach)
-        left = MOST_ROWS
+        width = 1 + past + records[0].input_dim * (reach + 1)
+        left = min(MOST_ROWS, _MOST_VALUES // width)
         for record in records:
             y = record.y[:left, output]
             u = record.u[:left]
@@ -50,7 +52,6 @@ class Lags:
             known = np.isfinite(table).all(axis=1) & np.isfinite(y[at])
             tables.append(table[known])
             targets.append(y[at][known])
-        width = 1 + past + records[0].input_dim * (reach + 1)
         table = np.concatenate(tables) if tables else np.zeros((0, width))
         target = np.concatenate(targets) if targets else np.zeros(0)
         if not len(table) or not target.std() > 0.0:  # nothing to explain
