@@ -1,35 +1,19 @@
 """Sections of pages that are written by commands: each stands between two marker comments."""
 
+_PARTS = ("training", "choice", "band", "likelihood", "nominal")  # of the generalisation study
+_SECTIONS = (
+    *("scaling", "robots", "arm", "kinds", "true-function", "peers", "fit-time"),
+    *(f"generalisation-{part}" for part in _PARTS),
+    *("linear-bands", "linear-level-bands", "network-bands"),
+    *("last-check", "linear-averages", "linear-orders", "prediction-error", "subspace"),
+    *("paper-restarts", "network-states", "plants"),
+    # written by hand beside the tables of commands, which leave it as it is
+    "remarks",
+)
 MARKERS = {
-    "scaling": ("<!-- scaling: begin -->", "<!-- scaling: end -->"),
-    "robots": ("<!-- robots: begin -->", "<!-- robots: end -->"),
-    "arm": ("<!-- arm: begin -->", "<!-- arm: end -->"),
+    **{name: (f"<!-- {name}: begin -->", f"<!-- {name}: end -->") for name in _SECTIONS},
     "time-to-accuracy": ("<!-- time-to-accuracy:begin -->", "<!-- time-to-accuracy:end -->"),
-    **{
-        f"generalisation-{part}": (
-            f"<!-- generalisation-{part}: begin -->",
-            f"<!-- generalisation-{part}: end -->",
-        )
-        for part in ("training", "choice", "band", "likelihood", "nominal")
-    },
-    "linear-bands": ("<!-- linear-bands: begin -->", "<!-- linear-bands: end -->"),
-    "linear-level-bands": (
-        "<!-- linear-level-bands: begin -->",
-        "<!-- linear-level-bands: end -->",
-    ),
-    "network-bands": ("<!-- network-bands: begin -->", "<!-- network-bands: end -->"),
-    "kinds": ("<!-- kinds: begin -->", "<!-- kinds: end -->"),
-    "true-function": ("<!-- true-function: begin -->", "<!-- true-function: end -->"),
     "gpu": ("<!-- gpu:begin -->", "<!-- gpu:end -->"),
-    "peers": ("<!-- peers: begin -->", "<!-- peers: end -->"),
-    "last-check": ("<!-- last-check: begin -->", "<!-- last-check: end -->"),
-    "linear-averages": ("<!-- linear-averages: begin -->", "<!-- linear-averages: end -->"),
-    "linear-orders": ("<!-- linear-orders: begin -->", "<!-- linear-orders: end -->"),
-    "prediction-error": ("<!-- prediction-error: begin -->", "<!-- prediction-error: end -->"),
-    "subspace": ("<!-- subspace: begin -->", "<!-- subspace: end -->"),
-    "fit-time": ("<!-- fit-time: begin -->", "<!-- fit-time: end -->"),
-    # Written by hand beside the tables of commands, which leave it as it is.
-    "remarks": ("<!-- remarks: begin -->", "<!-- remarks: end -->"),
 }
 
 

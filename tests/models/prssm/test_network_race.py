@@ -155,7 +155,7 @@ def test_no_network_is_trained_where_none_comes_near(monkeypatch):
     one = race(target=1e-9)
     one.run(Session(Silent()), "key")
     assert one.path is None
-    assert {job.path for job in one._done} == {(Size(1, 2),)}
+    assert {job.path for job in one._done} == {(Size(states, 2),) for states in (1, 2, 3)}
 
 
 @pytest.mark.parametrize("moment", [1, 4, "late"])
@@ -412,26 +412,36 @@ def test_networks_with_fewer_states_than_the_linear_model_are_tried():
     one.parts = {key: part._replace(linear=with_spare_state()) for key, part in one.parts.items()}
     one.run(Session(Silent()), "few")
     tried = {job.path[0].states for job in one._done}
-    assert tried == {1, 2}
+    assert tried == {1, 2, 3}
     # the system has one state: of networks that err alike the smaller one is taken
     assert one.path[0].states == 1
     assert one.network(EVERYTHING, 0).system.shape.states == one.path[-1].states
 
 
-@pytest.mark.parametrize(("states", "rows", "tried"), [(None, 10, [1, 2, 3]), (4, 10, [4])])
-def test_states_that_are_tried_first(states, rows, tried):
-    part = networks.Part([saturating(rows)], with_spare_state(3), ())
+@pytest.mark.parametrize(
+    ("linear", "states", "tried"),
+    [
+        (1, None, [1, 2, 3]),
+        (3, None, [1, 2, 3]),
+        (5, None, [2, 3, 4, 5]),
+        (8, None, [2, 3, 6, 7, 8]),
+        (3, 4, [4]),
+    ],
+)
+def test_states_that_are_tried_first(linear, states, tried):
+    part = networks.Part([saturating(10)], with_spare_state(linear), ())
     one = NetworkRace(
         {EVERYTHING: part}, judges=[], window=WINDOW, seed=0, target=1.0, states=states
     )
     assert one._first_states() == tried
 
 
-def test_long_data_start_from_the_states_of_the_linear_model(monkeypatch):
+@pytest.mark.parametrize(("linear", "tried"), [(1, [1, 2, 3]), (3, [3]), (8, [8])])
+def test_long_data_start_from_the_states_of_the_linear_model_and_three(monkeypatch, linear, tried):
     monkeypatch.setattr(networks, "_FEW_ROWS", 9)
-    part = networks.Part([saturating(10)], with_spare_state(3), ())
+    part = networks.Part([saturating(10)], with_spare_state(linear), ())
     one = NetworkRace({EVERYTHING: part}, judges=[], window=WINDOW, seed=0, target=1.0)
-    assert one._first_states() == [3]
+    assert one._first_states() == tried
 
 
 def test_where_the_data_determine_no_smaller_model_a_network_starts_without_one(monkeypatch):

@@ -1,9 +1,9 @@
 """How large a network the data support, and networks of that size: `NetworkRace`.
 
-A small one is trained first, on what some folds show, with as many states as the linear model has
-and with fewer. Then more states and more neurons are tried in turn, from what was learnt, as long
-as errors on held-out stretches fall. Networks of the size that did best are trained on all data and
-on what every fold shows.
+A small one is trained first, on what some folds show, with as many states as the linear model has,
+with fewer, and with two and three. Then more states and more neurons are tried in turn, from what
+was learnt, as long as errors on held-out stretches fall. Networks of the size that did best are
+trained on all data and on what every fold shows.
 
 All training is a table of jobs whose results say which jobs are next. So the table is all that a
 checkpoint holds. Jobs that a budget of time cut short go on in a run that is resumed. Of several
@@ -53,7 +53,8 @@ EVERYTHING = -1  # the number of the fold that hides nothing
 _FIRST_NEURONS = 4
 _MOST_NEURONS = 32
 _MORE_STATES = 2
-_FEWER = 2  # states than the linear model has, that are tried
+FEWER = 2  # states than the linear model has, that are tried
+SMALL = (2, 3)  # states that are tried even if the linear model has fewer, or many more
 _MOST_STEPS = 6  # of growth
 _ROWS_EACH = 4  # measured values for each parameter, at least
 # Share of the held-out error that a larger size must save.
@@ -299,14 +300,18 @@ class NetworkRace:
     def _first_states(self) -> list[int]:
         """States of the smallest networks, ascending.
 
-        What neurons do in one state a linear model may need several for: of data that are not long
-        some fewer are tried too.
+        What neurons do in one state a linear model may need several for, so some fewer are tried
+        too. And of a spring that hardens a linear model may see one state alone, so are a few in
+        any case. Of long data none fewer than the linear model's are: there the time is for growth.
         """
+        if self.states is not None:
+            return [self.states]
         everything = self.parts[EVERYTHING]
-        most = self.states or everything.linear.order
-        if self.states is not None or sum(map(len, everything.records)) > _FEW_ROWS:
-            return [most]
-        return list(range(max(1, most - _FEWER), most + 1))
+        order = everything.linear.order
+        if sum(map(len, everything.records)) > _FEW_ROWS:
+            return list(range(order, max((order, *SMALL)) + 1))
+        fewer = range(max(1, order - FEWER), order + 1)
+        return sorted({*fewer, *SMALL})
 
     def _last_rounds(self, path: Path) -> list[list[Job]]:
         """Networks of a size on all data and on what every fold shows."""
