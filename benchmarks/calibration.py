@@ -2,13 +2,15 @@ r"""Do bands hold? The default preset over a population of recordings, beside th
 
     PRSSM_DATA=... PYTHONPATH=src python benchmarks/calibration.py --out runs/bands --workers 16
     python benchmarks/calibration.py --out runs/bands --report-only
+    python benchmarks/calibration.py --out runs/scored --again runs/bands --workers 2
 
 The population: a hundred random systems (`random`), the fourteen tasks of
 `studies/generalisation.py` (`tasks`), the kinds of `studies/kinds.py` (`kinds`, and `long` those
 with many rows, which take longest). Simulated ones are also run ten times more: errors of one run
 are correlated, so that its coverage is chance in part. Finished recordings are not run again.
 Beside each line of calibration.jsonl, `arrays/` has what is needed to try other bands off-line
-(calibration_runs.py).
+(calibration_runs.py), and `models/` the fitted models. The third command fits nothing: it scores
+these models with the code as it is now.
 """
 
 import argparse
@@ -31,7 +33,7 @@ LONG_ROWS = 5000  # kinds with more are a group of their own
 BAND = (0.85, 0.99)  # two deviations should hold a share between these
 LEVELS = ("coverage_50", "coverage_80", "coverage_95", "coverage_2sigma")
 MORE_RUNS = 10  # of a simulated system, over inputs like those of its test part
-MORE_ROWS = 500  # of each, where a random system makes them
+MORE_ROWS = 500  # of each, where a random system or a task makes them
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Job:
     name: str
     seed: int = 0
     options: dict[str, Any] = field(default_factory=dict)
+    models: Path = Path("runs/bands/models")  # where fitted models are kept
+    again: bool = False  # whether they are there and only scored
 
     @property
     def key(self) -> str:
@@ -87,14 +91,16 @@ def recording(name: str) -> tuple[list, list, dict[str, Any]]:
 
 
 def more_runs(name: str) -> list:
-    """Further records of a simulated system, like its test part; none of a task."""
+    """Further records of a simulated system, like its test part; none of a recording."""
     if name.startswith("random"):
         from prssm.data.simulators.random_systems import random_recording
 
         found = random_recording(int(name.removeprefix("random")))
         return [found.again(found.test_moves, MORE_ROWS, seed) for seed in range(MORE_RUNS)]
     if name.startswith("task-"):
-        return []
+        from generalisation import fresh_runs
+
+        return fresh_runs(name.removeprefix("task-"), runs=MORE_RUNS, rows=MORE_ROWS)
     from kinds import data
 
     return data(name, MORE_RUNS)[1][-MORE_RUNS:]
@@ -124,13 +130,21 @@ def measure(job: Job) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Scores of the preset and of the linear model, and the runs that are kept."""
     from calibration_runs import kept_runs
 
-    from prssm import PRSSM, LinearSSM
+    from prssm import PRSSM, LinearSSM, load
 
     train, test, facts = recording(job.name)
+    files = [job.models / f"{job.key}.{kind}" for kind in ("prssm", "linear")]
     begun = time.process_time()
-    model = PRSSM(seed=job.seed, **job.options).fit(train)
+    if job.again:
+        model, linear = (load(file) for file in files)
+    else:
+        model = PRSSM(seed=job.seed, **job.options).fit(train)
     taken = time.process_time() - begun
-    linear = LinearSSM().fit(train)
+    if not job.again:
+        linear = LinearSSM().fit(train)
+        job.models.mkdir(parents=True, exist_ok=True)
+        for fitted, file in zip((model, linear), files, strict=True):
+            fitted.save(file)
     values = {
         "facts": facts,
         "rows": sum(map(len, train)),
@@ -146,7 +160,7 @@ def measure(job: Job) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     more = more_runs(job.name)
     if more:
         values |= {"score_more": model.evaluate(more), "linear_more": linear.evaluate(more)}
-    return values, kept_runs(model, linear, train, test)
+    return values, {} if job.again else kept_runs(model, linear, train, test)
 
 
 def inside(share: float | None) -> bool:
@@ -250,6 +264,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1, help="processes of one thread each")
     parser.add_argument("--retry-failed", action="store_true")
     parser.add_argument("--list", action="store_true", help="also a line for each recording")
+    parser.add_argument("--again", type=Path, help="folder whose models are scored, not fitted")
     parser.add_argument("--report-only", action="store_true", help="run nothing")
     words = parser.parse_args()
     if words.workers > 1:
@@ -260,8 +275,9 @@ def main() -> None:
 
     results = Results(words.out, FILE)
     options = options_of(words.options)
+    fitted = words.again or words.out
     jobs = [
-        Job(group, name, words.seed, options)
+        Job(group, name, words.seed, options, fitted / "models", words.again is not None)
         for group, found in names(words.systems).items()
         for name in found
         if group in words.groups and (words.names is None or name in words.names)

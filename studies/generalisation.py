@@ -12,8 +12,10 @@ is the one that ships. Recorded rows are not run again.
 
 import argparse
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -69,14 +71,21 @@ def _drive(series: int) -> tuple[list, list]:
     return [record[:250]], [record[250:]]
 
 
-def _two(name, system, rows, seed, test=1000):
+def _made(name: str, rows: int, seed: int) -> list:
+    """One record of a system that is written out below."""
     from prssm import Record
 
-    rng = np.random.default_rng(seed)
-    u, y = system(rng, rows + test + 50)
-    u = u[50:].reshape(rows + test, -1)
-    y = y[50:].reshape(rows + test, -1)
-    return [Record(u[:rows], y[:rows], name=name)], [Record(u[rows:], y[rows:], name=name)]
+    u, y = SYSTEMS[name].run(np.random.default_rng(seed), rows + SETTLING)
+    u = u[SETTLING:].reshape(rows, -1)
+    y = y[SETTLING:].reshape(rows, -1)
+    return [Record(u, y, name=name)]
+
+
+def _two(name: str) -> tuple[list, list]:
+    """What there is to learn from, and the rest of the same run."""
+    system = SYSTEMS[name]
+    record = _made(name, system.rows + UNSEEN_ROWS, system.seed)[0]
+    return [record[: system.rows]], [record[system.rows :]]
 
 
 def _duffing(rng, length):
@@ -132,10 +141,41 @@ def _quad(rng, length):
     return u, y + 0.01 * rng.normal(size=y.shape)
 
 
-def _simulated(name, rows, seed):
+class System(NamedTuple):
+    """A simulated system that a task has: how it runs, rows to learn from, seed of its noise."""
+
+    run: Callable
+    rows: int
+    seed: int
+
+
+SYSTEMS = {
+    "duffing": System(_duffing, 600, 1),
+    "drift": System(_drift, 300, 2),
+    "valve": System(_valve, 500, 3),
+    "quad": System(_quad, 500, 4),
+}
+SIMULATORS = {"drives_sim": 400, "tanks_sim": 600}  # of the package, and rows to learn from
+UNSEEN_ROWS = 1000
+SETTLING = 50  # rows that a run leaves out at its start
+FRESH = 1000  # first seed of further runs
+
+
+def _simulated(name: str) -> tuple[list, list]:
     from prssm.data.simulators import simulate
 
-    return simulate(name, rows, 1, seed), simulate(name, 1000, 1, seed + 100)
+    return simulate(name, SIMULATORS[name], 1, 1), simulate(name, UNSEEN_ROWS, 1, 101)
+
+
+def fresh_runs(name: str, runs: int, rows: int) -> list:
+    """Further records of a task's system, like its unseen one; none of a recording."""
+    from prssm.data.simulators import simulate
+
+    if name in SYSTEMS:
+        return [record for k in range(runs) for record in _made(name, rows, FRESH + k)]
+    if name in SIMULATORS:
+        return simulate(name, rows, runs, FRESH)
+    return []
 
 
 RECORDINGS = ("actuator", "ballbeam", "drives", "furnace", "dryer", "cascaded_tanks", "ced")
@@ -145,13 +185,9 @@ TASKS = (
     | {
         "ced1": partial(_drive, 0),
         "ced2": partial(_drive, 1),
-        "duffing": lambda: _two("duffing", _duffing, 600, seed=1),
-        "drift": lambda: _two("drift", _drift, 300, seed=2),
-        "valve": lambda: _two("valve", _valve, 500, seed=3),
-        "quad": lambda: _two("quad", _quad, 500, seed=4),
-        "drives_sim": lambda: _simulated("drives_sim", 400, 1),
-        "tanks_sim": lambda: _simulated("tanks_sim", 600, 1),
     }
+    | {name: partial(_two, name) for name in SYSTEMS}
+    | {name: partial(_simulated, name) for name in SIMULATORS}
 )
 
 

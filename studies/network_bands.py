@@ -1,16 +1,18 @@
-"""How far a network's band should go from its folds' errors to its own, over ten new runs.
+"""How far a network's band should trust the folds' errors, and their disagreement.
 
     python studies/network_bands.py --docs docs/explanation/calibration.md
     python studies/network_bands.py --report-only
 
 Random systems whose motion nobody disturbs, each fitted with levels that are hardly trained, so
-that networks are often kept. A band's factor goes some share of the way, in the logarithm, from
-the one that the folds' networks ask for on held-out stretches to the one that the final networks
-ask for there. Systems that keep something else have no line. Recorded rows are not run again.
+that networks are often kept, and run ten times anew. A band's factor goes some share of the way, in
+the logarithm, from the one that the folds' networks ask for on held-out stretches to the one that
+the final networks ask for there. Doubt is how much of the disagreement between the folds' networks
+is added. Systems that keep something else have no line. Recorded rows are not run again.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
 from band_table import scores, table
 from fresh_systems import numbered, with_new_runs
@@ -19,11 +21,25 @@ from linear_study import run_study
 from prssm import PRSSM
 from prssm.data.record import Record
 from prssm.models.prssm.band.calibration import Calibration
-from prssm.models.prssm.levels import NETWORK
+from prssm.models.prssm.levels import NETWORK, Network
 
 FRESH = 200  # number of the first random system that no rule was made on
-SHARES = (0.0, 0.3, 0.5, 0.8, 1.0)
-BANDS = {f"{share:.1f} of the way": share for share in SHARES}
+
+
+class Trust(NamedTuple):
+    """How a band is made."""
+
+    share: float
+    doubt: float
+
+    def __str__(self) -> str:
+        return f"{self.share:.1f} of the way, doubt {self.doubt:.1f}"
+
+
+SHIPPED = Trust(NETWORK.seen_share, NETWORK.doubt)
+SHARES = [Trust(share, SHIPPED.doubt) for share in (0.0, 0.3, 0.5, 0.8, 1.0)]
+DOUBTS = [Trust(SHIPPED.share, doubt) for doubt in (0.0, 0.5, 1.0)]
+BANDS = {str(trust): trust for trust in (*SHARES, *DOUBTS)}
 # Levels that are hardly trained leave the field to networks, and take seconds.
 QUICK = {"restarts": 1, "fold_restarts": 1, "iterations": 20}
 
@@ -53,9 +69,10 @@ def study(kind: str, index: int) -> dict[str, Any]:
     held_out = Calibration.fit(*trained.candidates()[-1].held_out)
     seen = Calibration.fit(*trained.seen(model.mixture_))
     own = Calibration.fit(*trained.over_records(model.mixture_))
-    for band, share in BANDS.items():
-        model.calibration_ = held_out.toward(seen, share).at_least(own)
-        row[band] = scores(model, unseen)
+    for band, trust in BANDS.items():
+        model.calibration_ = held_out.toward(seen, trust.share).at_least(own)
+        with patch.object(Network, "doubt", trust.doubt):
+            row[band] = scores(model, unseen)
     return row
 
 
@@ -71,7 +88,7 @@ def main() -> None:
         {"undisturbed": data},
         study=study,
         page=page,
-        told=lambda row: f"{row['number']}: {row['level']} {row.get('0.3 of the way', '')}",
+        told=lambda row: f"{row['number']}: {row['level']} {row.get(str(SHIPPED), '')}",
         systems=36,
     )
 

@@ -67,12 +67,27 @@ def test_more_runs_are_others_of_the_same_system() -> None:
     assert facts["input"] == facts["test_input"]  # so their deviations are alike
     spread = np.std(np.concatenate([record.y for record in more]))
     assert 0.7 < spread / np.std(test.y) < 1.4
-    assert more_runs("task-drift") == []
     kind = names(0)["kinds"][0]
     before = recording(kind)[1]
     assert len(more_runs(kind)) == calibration.MORE_RUNS
     np.testing.assert_array_equal(recording(kind)[1][0].y, before[0].y)
     assert not np.array_equal(more_runs(kind)[0].y, before[0].y)
+
+
+@pytest.mark.parametrize("task", ["task-drift", "task-quad", "task-drives_sim", "task-tanks_sim"])
+def test_a_simulated_task_is_run_ten_times_more(task: str) -> None:
+    train, unseen, _ = recording(task)
+    more = more_runs(task)
+    assert {len(record) for record in more} == {calibration.MORE_ROWS}
+    known = [*train, *unseen]
+    assert len({record.y.tobytes() for record in [*known, *more]}) == len(known) + 10
+    before = np.concatenate([record.y for record in known]).std(axis=0)
+    ratios = np.concatenate([record.y for record in more]).std(axis=0) / before
+    assert np.all((ratios > 0.7) & (ratios < 1.4))
+
+
+def test_a_recording_has_no_more_runs() -> None:
+    assert more_runs("task-actuator") == []
 
 
 def test_options_are_read_as_values() -> None:
@@ -89,7 +104,8 @@ def test_rounding_keeps_four_digits_and_missing_values() -> None:
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Results:
     results = Results(tmp_path_factory.mktemp("calibration"), calibration.FILE)
-    jobs = [Job("random", "random081", options=QUICK), Job("tasks", "task-nobody", options=QUICK)]
+    kept = {"options": QUICK, "models": results.folder / "models"}
+    jobs = [Job("random", "random081", **kept), Job("tasks", "task-nobody", **kept)]
     run_missing(jobs, results, work=work, blank=calibration.blank)
     return results
 
@@ -120,3 +136,16 @@ def test_what_is_kept_gives_the_scores_again(done: Results) -> None:
     assert np.mean(z <= 2.0) == pytest.approx(record["score"]["coverage_2sigma"], abs=0.06)
     size = Path(done.folder / "arrays" / f"{record['key']}.npz").stat().st_size
     assert size < 100_000
+
+
+def test_kept_models_are_scored_again(done: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is fitted; scores are those of the present code."""
+    record = next(row for row in done.records.values() if row["outcome"] == "ok")
+    monkeypatch.setattr("prssm.PRSSM.fit", None)
+    job = Job("random", "random081", 0, QUICK, done.folder / "models", again=True)
+    again = work(job)
+    assert again.record["score_more"] == record["score_more"]
+    assert not again.arrays
+    monkeypatch.setattr("prssm.models.prssm.estimator.WITH_WITNESSES", 2.0)
+    wider = work(job).record["score_more"]
+    assert wider["coverage_2sigma"] > record["score_more"]["coverage_2sigma"]

@@ -11,7 +11,7 @@ def test_the_table_leaves_out_what_keeps_no_network() -> None:
 
     lines = page([row("network", 0.8), row("network", 0.95), {"level": "linear"}]).splitlines()
     assert len(lines) == 2 + len(BANDS)
-    assert lines[2] == "| 0.0 of the way | 2 | 50% | 50% | 0% | 0.875 | 0.875 |"
+    assert lines[2] == "| 0.0 of the way, doubt 0.3 | 2 | 50% | 50% | 0% | 0.875 | 0.875 |"
 
 
 def test_systems_are_undisturbed_and_no_two_are_the_same() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from prssm.models.prssm.levels import LEVELS, NETWORK
+from prssm.models.prssm.levels import LEVELS, NETWORK, doubt_of
 
 
 def test_a_prior_holds_two_levels_near_their_start_and_no_other():
@@ -12,3 +12,9 @@ def test_a_prior_holds_two_levels_near_their_start_and_no_other():
     assert found.pop("held-correlated") == pytest.approx(1.0 / 0.03**2)
     assert set(found.values()) == {0.0}
     assert NETWORK.anchor_precision(0.1) == 0.0
+
+
+def test_what_is_mixed_doubts_as_much_as_the_most_doubtful_level():
+    assert doubt_of("network") == NETWORK.doubt < LEVELS["free"].doubt
+    assert doubt_of("linear+held") == LEVELS["held"].doubt
+    assert doubt_of("network+free") == LEVELS["free"].doubt

@@ -347,14 +347,17 @@ def test_a_choice_that_errs_more_than_the_linear_model_in_long_runs_is_not_kept(
         assert min(errors, key=errors.get) in dict(fitted.findings())["Linear"]
 
 
-def choosing(straight, monkeypatch):
-    """What is chosen where the level `free` has these errors and the linear one has 1 on each."""
+def choosing(straight, monkeypatch, errors_of=lambda size: np.full((20, 1), size)):
+    """What is chosen where the level `free` has these errors and the linear one has 1 on each.
+
+    `errors_of` makes a stretch's errors of their size.
+    """
     linear, *others = best_rounds(straight.restarts_.candidates())
     free = next(one for one in others if one.level.name == "free")
 
-    def held_out(*errors):
-        each = [np.full((20, 1), error) for error in errors]
-        return HeldOut(each, [np.ones_like(error) for error in each])
+    def held_out(*sizes):
+        each = [errors_of(size) for size in sizes]
+        return HeldOut(each, [np.ones_like(errors) for errors in each])
 
     def chosen(*errors):
         entered = [
@@ -366,6 +369,25 @@ def choosing(straight, monkeypatch):
         return choose(Entered(**known))
 
     return chosen
+
+
+@pytest.mark.parametrize(
+    ("errors_of", "gain", "level"),
+    [
+        ("white", 0.01, "linear"),
+        ("white", 0.03, "free+linear"),
+        ("white", 0.06, "free"),
+        ("lasting", 0.01, "free+linear"),  # something is left that another level could know
+        ("lasting", 0.0, "linear"),
+    ],
+)
+def test_a_linear_model_that_leaves_nothing_but_noise_is_kept_alone(
+    straight, monkeypatch, errors_of, gain, level
+):
+    white = np.where(np.random.default_rng(0).random((400, 1)) < 0.5, -1.0, 1.0)
+    signs = white if errors_of == "white" else np.ones_like(white)
+    choice = choosing(straight, monkeypatch, lambda size: size * signs)(*[1.0 - gain] * 3)
+    assert set(choice.level.split("+")) == set(level.split("+"))
 
 
 def test_a_choice_that_is_lost_on_one_stretch_is_not_kept(straight, monkeypatch):

@@ -5,6 +5,7 @@ import pytest
 
 from prssm import PRSSM, Record, load
 from prssm.models.prssm.band.witnesses import Witnesses, jackknife
+from prssm.models.prssm.levels import Linear
 from prssm.models.simulated import Simulated
 
 
@@ -84,6 +85,18 @@ def test_witnesses_that_run_away_say_no_more_than_that_nothing_is_known(model, m
     np.testing.assert_allclose(run.std**2, calibrated**2 + nothing**2, rtol=1e-9)
 
 
+def test_a_level_says_how_much_disagreement_counts(model, monkeypatch):
+    """Beside the calibrated band, as variances add."""
+    u = 0.3 * np.ones((100, 1))
+    with_doubt = model.simulate(u).std ** 2
+    monkeypatch.setattr(Linear, "doubt", 0.0)
+    without = model.simulate(u).std ** 2
+    monkeypatch.setattr(Linear, "doubt", 1.0)
+    whole = model.simulate(u).std ** 2
+    np.testing.assert_allclose(whole - without, 4.0 * (with_doubt - without), atol=1e-12)
+    assert np.max(whole / without) > 1.02
+
+
 def test_a_file_keeps_the_witnesses(model, tmp_path):
     model.save(tmp_path / "model.prssm")
     again = load(tmp_path / "model.prssm")
@@ -94,6 +107,21 @@ def test_a_file_keeps_the_witnesses(model, tmp_path):
     np.testing.assert_array_equal(
         again.free_runs(short, start=2)[0].std, model.free_runs(short, start=2)[0].std
     )
+
+
+def test_a_file_with_a_level_that_is_none_is_refused(model):
+    values, arrays = model._state()
+    values["held_out"] = {"nobody": values["held_out"]["linear"]}
+    with pytest.raises(KeyError, match="nobody"):
+        clone(model)._restore(values | {"level": "nobody"}, arrays)
+
+
+def clone(model):
+    """Not fitted, but with the names of its columns."""
+    other = PRSSM(**model.get_params())
+    other.input_names_ = model.input_names_
+    other.output_names_ = model.output_names_
+    return other
 
 
 def test_without_folds_there_are_none():

@@ -37,6 +37,8 @@ class Level(ABC):
     # How far the band goes, in the logarithm, from the errors of the folds' models on held-out
     # stretches to those of the final model, which has seen them (docs/explanation/calibration.md).
     seen_share: ClassVar[float] = 0.3
+    # How much of the disagreement of the folds' models the band has (band/witnesses.py).
+    doubt: ClassVar[float] = 0.5
 
     @abstractmethod
     def start(self, starts: Starts, restart: int, rng: np.random.Generator) -> StateSpaceModel:
@@ -123,6 +125,7 @@ class Network(Level):
     name = "network"
     trained = False
     seen_share = 0.8  # kept where it explains all but noise; networks of few data err far more
+    doubt = 0.3  # and differ far more than the final ones err
 
     def start(self, starts: Starts, restart: int, rng: np.random.Generator) -> StateSpaceModel:
         return starts.network_model(restart, rng)
@@ -133,6 +136,12 @@ NETWORK = Network()
 LEVELS: dict[str, Level] = {
     level.name: level for level in (Linear(), Held(), HeldCorrelated(), Free(), Correlated())
 }
+
+
+def doubt_of(mixed: str) -> float:
+    """How much disagreement counts where these levels, joined by plus signs, are mixed."""
+    every = {level.name: level for level in (*LEVELS.values(), NETWORK)}
+    return max(every[name].doubt for name in mixed.split("+"))
 
 
 def levels_of(complexity: str) -> list[Level]:

@@ -18,6 +18,8 @@ from prssm.prediction.correlation import are_white
 
 # Levels whose held-out errors are this close to the smallest, relative to it, are mixed.
 NEAR = 0.05
+# Held-out errors this close are the same where those of a linear model are like a sensor's noise.
+_SAME = 0.02
 # An earlier round is preferred where later ones err more by this share.
 _MUCH = 0.15
 # A model that errs more than the linear one by this share is not kept: by the root mean square over
@@ -68,10 +70,12 @@ def choose(trained: Trained) -> Choice:
     A level that is worse alone stays out even where the mixture with it errs less: there all models
     of the folds err much, and a mixture of poor models hides that the final ones, which have seen
     all data, are better. Where the linear level errs least, it is kept alone: others would be there
-    by chance. A level whose final models have all run away is no candidate, unless those
-    of all levels have. Without held-out data: the second of several levels, which stays near its
-    linear start. A choice that errs more than the linear model, over all held-out stretches or in
-    free runs over the whole training records, is not taken: then the linear model is.
+    by chance. So it is where it errs as little as the best but for 2 %, and its errors are like a
+    sensor's noise: nothing is left that another level could know. A level whose final models have
+    all run away is no candidate, unless those of all levels have. Without held-out data: the second
+    of several levels, which stays near its linear start. A choice that errs more than the linear
+    model, over all held-out stretches or in free runs over the whole training records, is not
+    taken: then the linear model is.
     """
     entered = best_rounds(trained.candidates())
     members = [trained.steady(one.level, one.round) for one in entered]
@@ -82,7 +86,7 @@ def choose(trained: Trained) -> Choice:
     ]
     chosen = as_good(errors, NEAR) or [min(1, len(entered) - 1)]
     linear = [index for index, one in enumerate(entered) if not one.level.trained]
-    if any(errors[index] == min(errors) < np.inf for index in linear):
+    if any(_is_enough(entered[index], errors[index], min(errors)) for index in linear):
         chosen = linear
     choice = _kept(trained, entered, members, chosen=chosen)
     if not linear or linear == chosen or not trained.records:
@@ -91,6 +95,14 @@ def choose(trained: Trained) -> Choice:
     if not _errs_more(trained, choice, plain):
         return choice
     return plain._replace(worse_than_linear=choice.level, held_out=choice.held_out | plain.held_out)
+
+
+def _is_enough(linear: Candidate, error: float, least: float) -> bool:
+    """Whether a linear model leaves other levels nothing to explain."""
+    if not np.isfinite(error):
+        return False
+    white = bool(linear.held_out.errors) and are_white(linear.held_out.errors)
+    return error <= least * (1.0 + _SAME * white)
 
 
 def _errs_more(trained: Trained, choice: Choice, plain: Choice) -> bool:

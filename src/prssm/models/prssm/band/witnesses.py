@@ -23,7 +23,6 @@ _NAME = "witnesses"  # what the names of their arrays begin with, in a model fil
 _USUAL = "witnesses_usual"
 _SAMPLES = 50  # trajectories of each fold
 _FARTHER = 2.0  # times the typical distance, that a fold counts at most
-_WEIGHT = 0.5  # of their disagreement, in the band
 WITH_WITNESSES = 0.95  # of the calibrated band is left, for all that they do not explain
 
 
@@ -60,15 +59,17 @@ class Witnesses(eqx.Module):
         y_start: np.ndarray,
         *,
         seed: int,
+        weight: float,
         first: Firsts | None = None,
         most: np.ndarray | None = None,
     ) -> np.ndarray:
         """How many times wider (T, Dy) the band `std` of a run over scaled inputs must be.
 
-        `first`: where the run of each witness starts, if not where its recognition model says.
-        `most` is the deviation (T, Dy) of who knows nothing: witnesses that run away say no more.
+        `weight`: how much of their disagreement counts (`Level.doubt`). `first`: where the run of
+        each witness starts, if not where its recognition model says. `most` is the deviation
+        (T, Dy) of who knows nothing: witnesses that run away say no more.
         """
-        off = _WEIGHT * self.disagreement(u, y_start, seed=seed, first=first)
+        off = weight * self.disagreement(u, y_start, seed=seed, first=first)
         if most is not None:
             off = np.minimum(off, most)
         return np.sqrt(1.0 + (off / std) ** 2)
