@@ -8,6 +8,7 @@ import pytest
 from prssm.cli.main import main
 from prssm.cli.merging import merge
 from prssm.cli.settings import FitWords, fit_settings
+from prssm.data.record import Record
 from prssm.data.stream.stream import Stream
 from prssm.foundation.errors import OptionError, TrainingError
 from prssm.models.prssm.estimator import PRSSM
@@ -51,23 +52,36 @@ def test_words_in_the_file(tmp_path: Path, text: str, message: str) -> None:
 def test_convert_then_fit_from_the_stream(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fit_stream(model: PRSSM, stream: Stream, *rest: object) -> None:
-        assert (stream.steps, model.config.complexity, model.config.folds) == (240, "free", 0)
-        raise TrainingError("far enough")  # training on a stream has its own tests
+    def fit_records(model: PRSSM, records: list[Record], *rest: object) -> None:
+        assert [len(record) for record in records] == [120, 120]
+        raise TrainingError("far enough")  # training has its own tests
 
+    def fit_stream(model: PRSSM, stream: Stream, *rest: object) -> None:
+        assert (stream.steps, model.config.complexity) == (240, "free")
+        raise TrainingError("from disk")
+
+    monkeypatch.setattr(PRSSM, "_fit_scaled", fit_records)
     monkeypatch.setattr(PRSSM, "_fit_stream", fit_stream)
     columns = ["-u", "valve", "-y", "pressure", "--time", "t"]
     assert main(["convert", "log.csv", "log.csv", *columns, "--out", "logs.stream"]) == 0
     assert "2 experiment(s), 240 rows, inputs: valve, outputs: pressure" in capsys.readouterr().out
     assert main(["fit", "--stream", "logs.stream"]) == 2
     said = capsys.readouterr().err
-    assert "a stream is trained at one level: --complexity free, --folds 0" in said
     assert "far enough" in said
+    assert main(["fit", "--stream", "logs.stream", "--complexity", "free"]) == 2
+    assert "from disk" in capsys.readouterr().err
     scored = ["--test", "log.csv", "--time", "t"]  # the time column of the file that is scored
     assert main(["fit", "--stream", "logs.stream", *scored]) == 2
     said = capsys.readouterr().err
     assert "far enough" in said
     assert "caution" not in said
+
+
+def test_convert_says_how_several_columns_are_written(
+    folder: Path, refused: Callable[..., str]
+) -> None:
+    words = ("-u", "valve", "t", "-y", "pressure", "--out", "none.stream")
+    assert "got 't', which is a column of log.csv" in refused("convert", "log.csv", *words)
 
 
 def test_convert_reads_time_as_fit_does(

@@ -56,8 +56,8 @@ class FitWords(DataWords):
     stream: Annotated[
         str | None,
         Parameter(
-            help="A folder made by `prssm convert`, from which training reads as it goes, instead "
-            "of data files."
+            help="A folder made by `prssm convert`, instead of data files: 100000 of its rows "
+            "train in memory, or with --complexity free all of them, read as training goes."
         ),
     ] = None
     out: Annotated[

@@ -175,10 +175,15 @@ class Estimator(
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Take back what `_state` gave."""
 
+    def _excerpt(self, stream: Stream) -> list[Record]:
+        """Rows of a stream to learn from in memory; none where training reads the stream itself."""
+        return []
+
     def _fit_stream(self, stream: Stream, scaler: Scaler, session: Session) -> None:
         """Learn from data on disk, for methods that can."""
         raise OptionError(
-            f"data: {self.name} needs all data in memory, got a stream; prssm trains on one"
+            f"data: {self.name} needs all data in memory, got a stream; prssm trains on one, and "
+            "any method on its pieces: Stream.open(folder).pieces()"
         )
 
     @property
@@ -274,16 +279,22 @@ class Estimator(
         preprocess: Any,
     ) -> Self:
         if preprocess:
+            told = preprocess if isinstance(preprocess, str) else ", ".join(preprocess)
             raise OptionError(
-                "preprocess: a stream trains as it was converted; expected nothing, got "
-                f"{preprocess!r}: change the data before `prssm convert`"
+                f"preprocess: a stream trains as it was converted; expected nothing, got {told}: "
+                "change the data before `prssm convert`"
             )
-        facts = TrainingFacts(stream.scaler(self._normalises), stream, stream.domain())
+        scaler = stream.scaler(self._normalises)
         self.stride_ = 1
-        session = self._watched(session, found, facts=facts)
         with double_precision(), resumable(session):
-            self._fit_stream(stream, facts.scaler, session)
-        self._describe(facts)
+            scaled = [scaler.scale(record) for record in self._excerpt(stream)]
+            facts = TrainingFacts(scaler, stream, stream.domain(), seen=scaled or None)
+            session = self._watched(session, found, facts=facts)
+            if scaled:
+                self._fit_scaled(scaled, session)
+            else:
+                self._fit_stream(stream, scaler, session)
+            self._describe(facts)
         return self
 
     def _fit_scaled(self, records: list[Record], session: Session) -> None:

@@ -15,7 +15,7 @@ from prssm.data.io.files import write_columns
 from prssm.evaluation.search.final import MODEL_FILE, OPTIONS_FILE
 from prssm.evaluation.tasks import saved_model
 from prssm.evaluation.tasks import search as searching
-from prssm.evaluation.tasks.fit import build, fit
+from prssm.evaluation.tasks.fit import fit
 from prssm.evaluation.tasks.settings import (
     DataSettings,
     FitSettings,
@@ -87,10 +87,6 @@ def test_notes_go_to_who_asks_for_them() -> None:
         True,
         True,
     ]
-    stream = DataSettings(stream="logs")
-    model = build(FitSettings(data=stream, options={"folds": "0"}), notes.append)
-    assert (model.config.complexity, model.config.folds) == ("free", 0)
-    assert notes[2:] == ["a stream is trained at one level: --complexity free"]
 
 
 @pytest.mark.parametrize("data", ["log.csv", "inputs.csv"])

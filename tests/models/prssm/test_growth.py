@@ -2,8 +2,10 @@
 
 from types import SimpleNamespace
 
+import jax
 import numpy as np
 import pytest
+from jax.sharding import AxisType, Mesh
 
 import prssm
 from prssm.foundation.errors import TrainingInterrupted
@@ -14,6 +16,7 @@ from prssm.models.prssm.fitting.growth import seconds, stages
 from prssm.models.prssm.levels import LEVELS
 from prssm.models.prssm.selection import Choice
 from prssm.models.prssm.trained import HeldOut
+from prssm.training.distributed.devices import AXIS
 
 pytestmark = pytest.mark.usefixtures("quick_module")  # filters are tested elsewhere
 
@@ -176,6 +179,18 @@ def test_what_errs_more_over_its_training_records_is_not_taken():
     assert game.better(now, worse, gain=0.5) is now
 
 
+@pytest.mark.parametrize(
+    ("rows", "lasts", "noise"), [(5000, 0.0, True), (5000, 0.5, False), (3000, 0.0, False)]
+)
+def test_only_noise_is_left_where_errors_over_many_rows_are_white(rows, lasts, noise):
+    now = contender(["held"], rows)
+    white = np.random.default_rng(0).normal(size=(rows, 1))
+    errors = white + lasts * np.cumsum(white, axis=0) / 10.0
+    found = HeldOut([errors], [np.ones_like(errors)])
+    now.fitting.trained.over_records = lambda mixture: found
+    assert now.leaves_only_noise() is noise
+
+
 # ---- the whole way ----
 
 
@@ -204,6 +219,29 @@ def test_what_has_grown_is_kept_and_saved(everything_is_better, tmp_path):
     run = model.simulate(data)
     again = prssm.load(model.save(tmp_path / "m.prssm")).simulate(data)
     np.testing.assert_array_equal(again.mean, run.mean)
+
+
+def test_on_many_devices_the_same_contest_is_held(everything_is_better, monkeypatch):
+    """One device as a mesh of its own: what is trained by JAX is then the same to rounding."""
+    data = bent(800)
+    in_jax = SMALL | {"engine": "adjoint", "iterations": 10, "restarts": 1, "latent_dim": 2}
+    in_jax |= {"stride": 1, "recognition_window": 2}
+    alone = prssm.PRSSM(**in_jax).fit(data)
+    mesh = Mesh(np.array(jax.devices()[:1]), (AXIS,), axis_types=(AxisType.Auto,))
+    monkeypatch.setattr("prssm.training.session.mesh_of", lambda devices: mesh)
+    model = prssm.PRSSM(**in_jax).fit(data, devices=1)
+    assert model.config_ == alone.config_
+    assert (model.config_.inducing, model.config_.horizon) == (6, 40)
+    one = alone.simulate(data).mean
+    np.testing.assert_allclose(model.simulate(data).mean, one, rtol=1e-6, atol=1e-8)
+
+
+def test_decisions_are_those_of_the_first_process(monkeypatch):
+    monkeypatch.setattr(contest.processes, "from_leader", lambda word, seconds: ~word)
+    assert contest.as_the_leader_says(False) is True
+    now = contender(["held"], 900)
+    game = contest.Contest(DEFAULT, [], None, "", lambda found: None)
+    assert game.better(now, contender(["free"], 900), gain=0.5) is now
 
 
 class Stops:

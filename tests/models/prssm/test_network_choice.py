@@ -12,7 +12,7 @@ from prssm.export.describing import describe
 from prssm.models.prssm import estimator
 from prssm.models.prssm.fitting import final_choice
 from prssm.models.prssm.fitting.contest import Contest, is_surely_negative
-from prssm.models.prssm.fitting.final_choice import best_of_all, best_with_networks
+from prssm.models.prssm.fitting.final_choice import best_of_all
 from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.levels import LEVELS, NETWORK
 from prssm.models.prssm.networks import race as networks
@@ -295,17 +295,32 @@ class Fake:
         self.told.append(now)
 
 
+class Networks(float):
+    """Networks with an error that leave nothing but noise, or not."""
+
+    noise = False
+
+    def leaves_only_noise(self):
+        return self.noise
+
+
+class Complete(Networks):
+    noise = True
+
+
 @pytest.mark.parametrize(
     ("trained", "grown", "few", "best", "told"),
     [
         (None, 0.9, "sure", 0.9, []),
-        (0.5, 0.1, "sure", 0.5, [0.5]),  # what is so far behind networks does not grow
-        (0.8, 0.9, "sure", 0.8, [0.8, 0.8]),
-        (0.8, 0.5, "sure", 0.5, [0.8, 0.5]),
-        (0.5, 0.9, "chance", 0.9, []),  # a few stretches may flatter networks
-        (0.95, 0.99, "sure", 0.95, [0.95, 0.95]),
-        (0.95, 0.99, "no", 0.95, [0.95, 0.95]),  # of long data one stretch says enough
-        (1.2, 1.0, "no", 1.0, []),
+        (Networks(0.5), 0.1, "sure", 0.5, [0.5]),  # what is so far behind networks does not grow
+        (Networks(0.8), 0.9, "sure", 0.8, [0.8, 0.8]),
+        (Networks(0.8), 0.5, "sure", 0.5, [0.8, 0.5]),
+        (Networks(0.5), 0.9, "chance", 0.9, []),  # a few stretches may flatter networks
+        (Networks(0.95), 0.99, "sure", 0.95, [0.95, 0.95]),
+        (Networks(0.95), 0.99, "no", 0.95, [0.95, 0.95]),  # of long data one stretch says enough
+        (Networks(1.2), 1.0, "no", 1.0, []),
+        (Complete(0.8), 0.5, "no", 0.8, [0.8]),  # nothing is left to grow for
+        (Complete(1.2), 0.5, "no", 0.5, []),
     ],
 )
 def test_what_is_kept_in_the_end(monkeypatch, trained, grown, few, best, told):
@@ -402,14 +417,3 @@ def test_the_seeds_of_a_contender_are_those_of_its_race(won):
     model, _ = won
     groups = model.restarts_.groups
     assert {group.count for group in groups} == {networks.SEEDS, networks.FOLD_SEEDS}
-
-
-@pytest.mark.parametrize(
-    ("sure", "long", "best"), [(True, False, 0.85), (False, False, 1.0), (False, True, 0.85)]
-)
-def test_on_many_devices_networks_alone_contest(monkeypatch, sure, long, best):
-    monkeypatch.setattr(final_choice, "is_long", lambda now: long)
-    monkeypatch.setattr(final_choice, "network_contender", lambda contest, now: 0.85)
-    assert best_with_networks(Fake(sure), 1.0) == best
-    monkeypatch.setattr(final_choice, "network_contender", lambda contest, now: None)
-    assert best_with_networks(Fake(), 1.0) == 1.0

@@ -24,6 +24,7 @@ TINY = {
     "recognition_hidden": 4,
     "iterations": 23,
     "restarts": 1,
+    "engine": "adjoint",
 }
 
 
@@ -66,7 +67,7 @@ def close(model, other) -> None:
 def test_a_streamed_run_is_the_run_in_memory(streamed):
     """By JAX: compiled training, which streams do not have yet, draws other random numbers."""
     close(
-        prssm.PRSSM("paper", **TINY, engine="adjoint").fit(
+        prssm.PRSSM("paper", **TINY).fit(
             [log(rows, seed) for seed, rows in enumerate((30, 60, 400))]
         ),
         streamed,
@@ -126,8 +127,8 @@ def test_windows_are_those_that_the_objective_draws(stream):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"complexity": "auto"}, "one level and without folds.*got 'auto' and folds=0"),
-        ({"folds": 2}, "folds=2"),
+        ({"complexity": "auto"}, "start='random', got 'auto'"),
+        ({"folds": 2}, "folds: expected 0 for a stream at one level, got 2"),
         ({"scheme": "full"}, "expected 'stochastic' for a stream"),
         ({"stride": 3}, "stride: expected 1 for a stream, got 3"),
     ],
@@ -135,6 +136,59 @@ def test_windows_are_those_that_the_objective_draws(stream):
 def test_what_a_stream_cannot_do_is_said(stream, options, message):
     with pytest.raises(OptionError, match=message):
         prssm.PRSSM("paper", **(TINY | options)).fit(stream)
+
+
+# ---- where held-out errors decide ----
+
+QUICK = {"iterations": 10, "restarts": 1, "fold_restarts": 1, "grow": False}
+
+
+def test_the_default_preset_fits_pieces_of_a_stream_as_any_data(stream, monkeypatch, tmp_path):
+    """What it is given is what it would be given of the same rows in memory."""
+    monkeypatch.setattr(prssm.Stream.pieces, "__defaults__", (300, 120))
+    given = []
+    fit = prssm.PRSSM._fit_scaled
+
+    def seen(model, records, session):
+        given.extend(records)
+        fit(model, records, session)
+
+    monkeypatch.setattr(prssm.PRSSM, "_fit_scaled", seen)
+    model = prssm.PRSSM(**QUICK).fit(stream)
+    expected = [stream.scaler().scale(record) for record in stream.pieces()]
+    assert [len(record) for record in given] == [30, 100, 100]
+    for record, same in zip(given, expected, strict=True):
+        np.testing.assert_array_equal(record.y, same.y)
+    assert model.held_out_
+    assert model.witnesses_ is not None
+    assert model.simulate(log(50, 7)).distance is not None
+    words = "230 of 490 rows, in pieces that are spread over all of it"
+    assert ("Stream", words) in model.findings()
+    loaded = prssm.load(model.save(tmp_path / "model.prssm"))
+    assert ("Stream", words) in loaded.findings()
+
+
+def test_a_stream_that_fits_into_memory_is_read_whole(stream):
+    assert [len(record) for record in stream.pieces()] == [30, 60, 400]
+    assert [record.name for record in stream.pieces()] == list(stream.names)
+
+
+@pytest.mark.parametrize("rows", [30, 100, 240, 400, 489])
+def test_pieces_of_a_stream_are_spread_and_bounded(stream, rows):
+    pieces = stream.pieces(rows, 40)
+    assert max(map(len, pieces)) <= 40
+    assert 0.4 * rows <= sum(map(len, pieces)) <= rows
+    begins = [row_number(stream, piece) for piece in pieces]
+    assert begins == sorted(set(begins))
+    if len(pieces) > 2:
+        assert begins[0] == 0
+        assert begins[-1] + len(pieces[-1]) == stream.steps
+
+
+def row_number(stream, piece) -> int:
+    """Where a piece begins among all rows; the inputs are random, so that none is there twice."""
+    rows = stream.read(0, stream.steps).u[:, 0]
+    return int(np.flatnonzero(rows == piece.u[0, 0])[0])
 
 
 def test_methods_that_need_all_data_say_so(stream):

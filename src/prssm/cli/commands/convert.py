@@ -23,8 +23,11 @@ def convert(
 
     A Parquet file may be larger than memory.
     """
+    from prssm.data.io.columns import FileWords
     from prssm.data.stream.convert import convert as converted
+    from prssm.evaluation.tasks.sources import refuse_columns
 
+    refuse_columns(data, FileWords(columns.decimal, columns.query))
     stream = converted(data, Path(out), **columns.chosen())
     print(
         f"{out}: {len(stream.lengths)} experiment(s), {stream.steps} rows, "

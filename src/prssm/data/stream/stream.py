@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from prssm.data.domain import Domain
+from prssm.data.pieces import spread_pieces
 from prssm.data.record import Record
 from prssm.data.scaling import Scaler
 from prssm.data.stream.index import check_index
@@ -25,6 +26,10 @@ from prssm.foundation.errors import DataError
 ROWS = "rows.f32"
 INDEX = "index.json"
 KIND = np.dtype("<f4")
+
+# of a stream, that are read where all training is to be in memory: long enough to show slow motion
+_MOST_ROWS = 100_000
+_PIECE = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +128,24 @@ class Stream:
         limits = np.array([self.statistics["low"], self.statistics["high"]])
         inputs = len(self.input_names)
         return Domain(limits[:, :inputs], limits[:, inputs:])
+
+    def pieces(self, rows: int = _MOST_ROWS, piece: int = _PIECE) -> list[Record]:
+        """Records in memory that stand for the stream, at most `rows` rows in all.
+
+        Whole experiments or pieces of at most `piece` rows, evenly spread over all there are. A
+        stream of no more rows is read whole. Any method can be fitted to them.
+        """
+        lengths = self.lengths.tolist()
+        wanted = rows
+        found = spread_pieces(lengths, wanted, piece)
+        while (taken := sum(one.end - one.begin for one in found)) > rows and len(found) > 1:
+            wanted = wanted * rows // taken  # pieces differ in length
+            found = spread_pieces(lengths, wanted, piece)
+        begins = self._offsets[[one.record for one in found]].tolist()
+        return [
+            self.read(begin + one.begin, begin + one.end, self.names[one.record])
+            for begin, one in zip(begins, found, strict=True)
+        ]
 
     def sample(self, rows: int, seed: int, shortest: int = 2) -> list[Record]:
         """Some experiments, at most `rows` rows in all.

@@ -7,10 +7,9 @@ compare(fitted.model, fitted.train, fitted.test)
 import math
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from prssm.data.preprocessing.cutting import Split
 from prssm.data.preprocessing.pipeline import Preprocessing
@@ -25,9 +24,6 @@ from prssm.models.prssm.starts.budgeted import choice_file
 from prssm.models.registry import method
 from prssm.training.checkpoint import Checkpoint
 from prssm.training.session import Progress
-
-# what PR-SSM is told for a stream, where the user says nothing about it
-ONE_LEVEL = {"complexity": "free", "folds": "0"}
 
 _LEAST_SHARE = 0.1  # of a budget, that a fit has even where reading takes all of it
 
@@ -67,7 +63,7 @@ def fit(
     (of `time.monotonic`), now if there is none: a command begins before all is imported.
     """
     begun = time.monotonic() if begun is None else begun
-    model = build(settings, note)
+    model = build(settings)
     steps = checked_steps(settings)
     many.join(settings.processes)
     phase(f"reading {settings.data.title}")
@@ -151,22 +147,10 @@ def _error_to_beat(settings: FitSettings) -> float:
     return math.inf if error is None else error
 
 
-def build(settings: FitSettings, note: Note = no_notes) -> Estimator:
+def build(settings: FitSettings) -> Estimator:
     """The unfitted estimator; wrong options are said before any data are read."""
     kind = method(settings.method)
-    options = settings.options
-    if settings.data.stream and settings.method == "prssm":
-        options = _with_one_level(options, note)
-    return kind(settings.preset, **kind.Config.parse(options))
-
-
-def _with_one_level(options: Mapping[str, Any], note: Note) -> dict[str, Any]:
-    """PR-SSM trains a stream at one level; what the user said about it stays."""
-    added = {name: value for name, value in ONE_LEVEL.items() if name not in options}
-    if added:
-        words = ", ".join(f"--{name} {value}" for name, value in added.items())
-        note(f"a stream is trained at one level: {words}")
-    return {**added, **options}
+    return kind(settings.preset, **kind.Config.parse(settings.options))
 
 
 def _prepare(checkpoint: Path, resume: bool, note: Note) -> None:

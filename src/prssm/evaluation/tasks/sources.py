@@ -49,7 +49,7 @@ def load_data(settings: DataSettings) -> Loaded:
 def training_and_test(settings: DataSettings) -> tuple[list[Record], list[Record]]:
     """What trains and what is scored; the second is empty where the user kept nothing back."""
     words = FileWords(settings.decimal, settings.query)
-    _refuse_columns(settings.data, words)
+    refuse_columns(settings.data, words)
     if any(is_set(word) for word in settings.data):
         return _from_catalogue(settings.data, settings)
     choice = choice_of(settings)
@@ -91,7 +91,7 @@ def choice_of(columns: ColumnSettings) -> Choice:
     )
 
 
-def _refuse_columns(data: Sequence[str], how: FileWords) -> None:
+def refuse_columns(data: Sequence[str], how: FileWords) -> None:
     """Of `-u a b` the b is read as data: says so where it is a column of the first file."""
     if not data or not Path(data[0]).is_file():
         return

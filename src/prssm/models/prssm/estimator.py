@@ -30,14 +30,14 @@ from prssm.models.prssm.filtering.short_start import Firsts, short_start
 from prssm.models.prssm.filtering.space import space_of
 from prssm.models.prssm.filtering.usual_states import usual_from
 from prssm.models.prssm.fitting.contest import LEAST_SECONDS, Contender, Contest
-from prssm.models.prssm.fitting.final_choice import best_of_all, best_with_networks
+from prssm.models.prssm.fitting.final_choice import best_of_all
 from prssm.models.prssm.fitting.findings import findings_of
 from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.fitting.held_out import always_shown, folds_of
 from prssm.models.prssm.fitting.prepare import cut_for, prepared, starts_for, window_of
 from prssm.models.prssm.fitting.streaming import StreamWindows, check_options
 from prssm.models.prssm.functions import jax_model
-from prssm.models.prssm.levels import AUTO, Linear, levels_of
+from prssm.models.prssm.levels import AUTO, Linear, doubt_of, levels_of
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import Choice, choose
 from prssm.models.prssm.starts.budgeted import BudgetedChoice
@@ -89,6 +89,7 @@ class PRSSM(Estimator):
     _last: Contender  # what was kept last, until its noises are known
     linear_order_: int | None = None  # of the best linear model; not in a model file
     always_shown_: int = 0  # records that are too short to be held out where others are
+    rows_of_stream_: tuple[int, int] | None = None  # that were trained on, and all there are
     restarts_: Trained  # all trained restarts with their held-out runs; not in a model file
 
     @property
@@ -101,10 +102,7 @@ class PRSSM(Estimator):
         return window_of(getattr(self, "config_", self.config))
 
     def _fit_scaled(self, records: list[Record], session: Session) -> None:
-        """A race between levels, then a contest in which rate, states and sizes may change.
-
-        On many devices networks alone contest.
-        """
+        """A race between levels, then a contest in which rate, states and sizes may change."""
         training = session.leaving(_FOR_FILTERS, most=_MOST_FOR_FILTERS)
         super()._fit_scaled(records, training)
         first = self._first
@@ -122,11 +120,7 @@ class PRSSM(Estimator):
         contest = Contest(
             self.config, records, session, fingerprint=key, tell=lambda now: self._won(now, session)
         )
-        with_networks = self.config.neurons is None
-        if session.mesh is None:
-            best_of_all(contest, first, with_networks)
-        elif with_networks:
-            best_with_networks(contest, first)
+        best_of_all(contest, first, with_networks=self.config.neurons is None)
         return contest
 
     def _fit(self, records: list[Record], session: Session) -> None:
@@ -165,8 +159,12 @@ class PRSSM(Estimator):
         self._keep(fitting, starts, log)
         self._first = self._last if contested else None
 
+    def _excerpt(self, stream: Stream) -> list[Record]:
+        """Where held-out errors decide, all is trained in memory, as on any data."""
+        return stream.pieces() if self.config.complexity == AUTO else []
+
     def _fit_stream(self, stream: Stream, scaler: Scaler, session: Session) -> None:
-        """As `_fit` with nothing held out, but the windows are read from disk.
+        """One level as `_fit` trains it with nothing held out, its windows read from disk.
 
         Starts are made from a sample of the rows.
         """
@@ -255,8 +253,11 @@ class PRSSM(Estimator):
 
     def _describe(self, facts: TrainingFacts) -> None:
         super()._describe(facts)
+        self.rows_of_stream_ = None
         if facts.seen is None:
             return
+        if isinstance(facts.like, Stream):
+            self.rows_of_stream_ = (sum(map(len, facts.seen)), facts.like.steps)
         steps = [thinned(record, self.stride_) for record in facts.seen]
         self.mixture_ = self.mixture_.having_seen(steps)
         if self.witnesses_ is not None:
@@ -306,7 +307,10 @@ class PRSSM(Estimator):
         run = run.widened(WITH_WITNESSES * self.calibration_.factor)
         first = starts(self.witnesses_.mixture)
         most = None if self.seen_ is None else self.seen_.unknown_std(run.mean)
-        wider = self.witnesses_.widening(run.std, u, y_start, seed=seed, first=first, most=most)
+        doubt = doubt_of(self.level_)
+        wider = self.witnesses_.widening(
+            run.std, u, y_start, seed=seed, weight=doubt, first=first, most=most
+        )
         return replace(run.widened(wider), wider=wider)
 
     def _widened(self, run: Simulated, distance: np.ndarray) -> Simulated:
@@ -391,6 +395,7 @@ class PRSSM(Estimator):
             "straight": self.straight_,
             "worse_than_linear": self.worse_than_linear_,
             "always_shown": self.always_shown_,
+            "rows_of_stream": self.rows_of_stream_,
             "filter": filtered,
             "witnesses": None if self.witnesses_ is None else self.witnesses_.folds,
         }, arrays
@@ -402,17 +407,22 @@ class PRSSM(Estimator):
         members = len(arrays["models.log_output_std"])
         models = models_from(arrays, "models", like, members=members)
         usual = usual_from(arrays, _USUAL, members, states=self.config_.latent_dim)
-        self.mixture_ = Mixture(models, self._window, self.config_.draws, usual=usual)
+        self.mixture_ = Mixture(
+            models, self._window, self.config_.draws, engine=self.config_.engine, usual=usual
+        )
         self.witnesses_ = Witnesses.from_parts(values.get("witnesses"), arrays, self.mixture_)
         curves = {name: arrays[f"training.{name}"] for name in ("iteration", "objective", "final")}
         self.training_ = TrainingLog.from_parts(values["training"], curves)
         check(arrays, {"calibration": ("y",)}, y=len(self.output_names_))
         self.level_ = values["level"]
         self.held_out_ = _held_out(values["held_out"], self.level_)
+        if self.witnesses_ is not None:
+            doubt_of(self.level_)  # which refuses a level that is none
         self.steady_ = bool(values.get("steady", True))
         self.straight_ = bool(values.get("straight", False))
         self.worse_than_linear_ = str(values.get("worse_than_linear", ""))
         self.always_shown_ = int(values.get("always_shown", 0))
+        self.rows_of_stream_ = _pair(values.get("rows_of_stream"))
         self.calibration_ = Calibration(arrays["calibration"])
         self.filter_ = self._restored_filter(values, arrays, like)
 
@@ -440,6 +450,14 @@ def _check_sizes(config: ResolvedConfig, arrays: dict[str, np.ndarray], inputs: 
     points = sets * config.inducing * (states + inputs)
     if max(points, states * config.recognition_window) > max(there, 1):
         raise TypeError(f"the options ask for {points} numbers, the file has {there}")
+
+
+def _pair(counts: Any) -> tuple[int, int] | None:
+    """Two whole numbers of a model file, or none."""
+    if counts is None:
+        return None
+    first, second = counts
+    return int(first), int(second)
 
 
 def _held_out(scores: Any, level: Any) -> dict[str, Any]:

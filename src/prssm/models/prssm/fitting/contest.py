@@ -4,6 +4,7 @@ Each of them is trained at small cost and takes the place of what was best so fa
 held-out stretches fall. So what a fit costs follows what it gains.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +26,7 @@ from prssm.models.prssm.selection import NEAR, Choice, choose
 from prssm.models.prssm.starts.budgeted import BudgetedChoice
 from prssm.models.prssm.starts.start import MOST_STATES, Starts
 from prssm.models.prssm.trained import Candidate, HeldOut, mixed
+from prssm.prediction.correlation import are_white
 from prssm.training.distributed import processes, store
 from prssm.training.session import Session
 
@@ -81,6 +83,12 @@ class Contender:
     def training_error(self) -> float:
         """Over whole training records."""
         return self.fitting.trained.training_error(self.choice.mixture)
+
+    def leaves_only_noise(self) -> bool:
+        """Whether errors over whole training records, of many rows, are like a sensor's noise."""
+        if not is_long(self) or not self.fitting.records:
+            return False
+        return are_white(self.fitting.trained.over_records(self.choice.mixture).errors)
 
     def held_out(self, folds: Sequence[Fold]) -> HeldOut:
         """The errors of its choice where these folds' models had not been trained."""
@@ -176,6 +184,7 @@ class Contest:
     def _slower(self, now: Contender) -> Contender:
         """At a rate at which the slowest motion of the linear model fits into sub-trajectories."""
         stride = slower_stride(now) if self.config.stride is None else 1
+        stride = int(processes.from_leader(np.asarray(stride), math.inf))
         phase = self.phase("rate", "training at a slower rate")
         if stride == 1 or phase is None:
             return now
@@ -231,7 +240,8 @@ class Contest:
     def better(self, now: Contender, other: Contender, gain: float) -> Contender:
         """The other one, if it saves enough of the held-out error and stays with the data."""
         limit = (1.0 + _WORSE) * now.training_error()
-        if gain < needed_gain(now) or other.training_error() > limit:
+        worse = gain < needed_gain(now) or other.training_error() > limit
+        if as_the_leader_says(worse):
             return now
         known = now.choice.held_out | other.choice.held_out
         other = replace(other, choice=other.choice._replace(held_out=known))
@@ -267,6 +277,11 @@ class Contest:
             both = [folds[len(folds) // 2 :][:1] for folds in both]
         before = now.held_out_at_all_rows(self.records, both[0])
         return before, other.held_out_at_all_rows(self.records, both[1])
+
+
+def as_the_leader_says(yes: bool) -> bool:
+    """The first process's word where several fit together: others might round differently."""
+    return bool(processes.from_leader(np.asarray(yes), math.inf))
 
 
 def is_surely_negative(values: np.ndarray, errors: float) -> bool:

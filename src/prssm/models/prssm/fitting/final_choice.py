@@ -1,8 +1,13 @@
 """What a fit keeps in the end: the race's winner, what grows from it, or recurrent networks."""
 
-from prssm.models.prssm.fitting.contest import Contender, Contest, is_long
+import math
+
+import numpy as np
+
+from prssm.models.prssm.fitting.contest import Contender, Contest, as_the_leader_says, is_long
 from prssm.models.prssm.fitting.growth import Growth
 from prssm.models.prssm.networks.contender import network_contender
+from prssm.training.distributed import processes
 
 # Times the error of networks: what errs more does not catch up by growing.
 _FAR = 1.5
@@ -12,32 +17,35 @@ _SURELY = 2.0
 
 
 def best_of_all(contest: Contest, first: Contender, with_networks: bool) -> Contender:
-    """The best on held-out stretches of `first`, of all that may grow from it, and of networks."""
+    """The best on held-out stretches of `first`, of all that may grow from it, and of networks.
+
+    Nothing grows where networks err far less. Nor where they leave only noise of many rows: what is
+    held out of slow motion shows little of it, so that something else may seem better by chance.
+    """
     networks = network_contender(contest, first) if with_networks else None
     if networks is None:
         return Growth(contest, contest.run(first)).run()
-    gain = _sure_gain(contest, first, networks)
+    gain = _agreed_gain(contest, first, networks)
     if gain <= 0.0:
         return Growth(contest, contest.run(first)).run()
     now = contest.better(first, networks, gain=gain)
     ahead = now is not first
-    if ahead and gain > 1.0 - 1.0 / _FAR:
+    far = gain > 1.0 - 1.0 / _FAR
+    if ahead and (far or as_the_leader_says(networks.leaves_only_noise())):
         return now
     contest.quiet = ahead
     grown = Growth(contest, contest.run(first)).run()
     contest.quiet = False
-    best = contest.better(grown, networks, gain=_sure_gain(contest, grown, networks))
+    best = contest.better(grown, networks, gain=_agreed_gain(contest, grown, networks))
     if ahead and best is grown:
         contest.tell(grown)
     return best
 
 
-def best_with_networks(contest: Contest, first: Contender) -> Contender:
-    """The better one of `first` and of networks, where nothing grows."""
-    networks = network_contender(contest, first)
-    if networks is None:
-        return first
-    return contest.better(first, networks, gain=_sure_gain(contest, first, networks))
+def _agreed_gain(contest: Contest, now: Contender, networks: Contender) -> float:
+    """The same in all processes that fit together: what is trained next depends on it."""
+    gain = _sure_gain(contest, now, networks)
+    return float(processes.from_leader(np.asarray(gain), math.inf))
 
 
 def _sure_gain(contest: Contest, now: Contender, networks: Contender) -> float:

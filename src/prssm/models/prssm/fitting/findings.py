@@ -32,6 +32,10 @@ _ALWAYS_SHOWN = (
 )
 
 
+_WHOLE_STREAM = "all {all:,} rows"
+_OF_STREAM = "{taken:,} of {all:,} rows, in pieces that are spread over all of it"
+
+
 def findings_of(model: PRSSM) -> list[tuple[str, str]]:
     """Names and words, of a model that has held-out errors."""
     found = [
@@ -40,6 +44,10 @@ def findings_of(model: PRSSM) -> list[tuple[str, str]]:
         ("Mixture", f"{len(model.mixture_.models.log_output_std)} member(s)"),
         ("Band", _band(model)),
     ]
+    if model.rows_of_stream_ is not None:
+        taken, every = model.rows_of_stream_
+        told = _WHOLE_STREAM if taken == every else _OF_STREAM
+        found.append(("Stream", told.format(taken=taken, all=every)))
     if model.always_shown_:
         found.append(("Held out", _ALWAYS_SHOWN.format(count=model.always_shown_)))
     if model.filter_.beside is not None:

@@ -146,7 +146,7 @@ class Fitting:
         Where levels compete, a short one for all of them, then longer ones for the best, with
         longer sub-trajectories where the data allow.
         """
-        whole = schedule_of(self.config, self.cut.steps)
+        whole = self.schedule()
         trainer = self._trainer(self.cut)
         competing = len(self.trained.levels) > 1 and any(group.fold for group in self.groups)
         share = self.config.first_round
@@ -158,6 +158,10 @@ class Fitting:
             Round(second, whole, begin=share, fresh=False),
         ]
 
+    def schedule(self) -> Schedule:
+        """How long and how fast all that trains does so; override for what goes on."""
+        return schedule_of(self.config, self.cut.steps)
+
     def _later_cut(self) -> Windows:
         """The windows of the second round: longer ones where there are data enough."""
         horizon = 2 * self.cut.horizon
@@ -166,7 +170,11 @@ class Fitting:
         if usual_length(self.records) < _TIMES * horizon:
             return self.cut
         longer = sliding(self.records, horizon)
-        return longer if all(self._shown(longer).values()) else self.cut
+        return longer if self.shows(longer) else self.cut
+
+    def shows(self, cut: Windows) -> bool:
+        """Whether every fold leaves windows of this cut to train on."""
+        return all(self._shown(cut).values())
 
     def _trainer(self, cut: Windows) -> CompiledTrainer:
         shown = {key: part for key, part in self._shown(cut).items() if part is not None}
@@ -203,7 +211,7 @@ class Fitting:
             objective,
             everybody,
             data or self.data(),
-            schedule=schedule_of(config, self.cut.steps),
+            schedule=self.schedule(),
             key=jax.random.key(config.seed),
             session=session,
             fingerprint=fingerprint,
@@ -223,10 +231,12 @@ class Fitting:
 
     def data(self) -> PerRestart:
         """The data, what each restart is shown of them, and what it costs to leave its start."""
-        everything = Fold.nothing_held_out(self.cut)
+        everything = Fold.nothing_held_out(self.cut).shown
+        of_folds = self._shown(self.cut)
         each = [group for group in self.groups if group.level.trained for _ in range(group.count)]
         shown = jax.tree.map(
-            lambda *leaves: jnp.stack(leaves), *((group.fold or everything).shown for group in each)
+            lambda *leaves: jnp.stack(leaves),
+            *(of_folds.get(id(group.fold), everything) for group in each),
         )
         everybody = jax.tree.map(lambda leaf: jnp.asarray(leaf)[self.racers], self.starts)
         levels = [group.level for group in each]

@@ -22,16 +22,17 @@ from prssm.models.prssm.elbo import StateSpaceModel
 from prssm.models.prssm.fitting.contest import (
     Contender,
     Contest,
+    as_the_leader_says,
     gain_of_growth,
     least_gain,
 )
-from prssm.models.prssm.fitting.fit import Fitting, schedule_of
+from prssm.models.prssm.fitting.fit import Fitting
 from prssm.models.prssm.fitting.groups import Group
 from prssm.models.prssm.fitting.held_out import Fold
 from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import choose
 from prssm.models.prssm.trained import Candidate
-from prssm.training.race import Round
+from prssm.training.schedule import Schedule
 
 # Inducing points and the longest sub-trajectories of each stage.
 _STAGES = ((20, 200), (40, 400), (64, 400), (64, 400))
@@ -93,10 +94,11 @@ def seconds(states: int, points: int, horizon: int) -> float:
 class Grown(Fitting):
     """The race of one stage: one level, from what the stage before has learnt."""
 
-    def rounds(self) -> list[Round]:
-        whole = schedule_of(self.config, self.cut.steps)
+    def schedule(self) -> Schedule:
+        """Slower, since much is learnt, and with the regulariser from the first step on."""
+        whole = super().schedule()
         rate = self.config.last_rate * whole.learning_rate
-        return [Round(self._trainer(self.cut), whole._replace(learning_rate=rate, ramp=0))]
+        return whole._replace(learning_rate=rate, ramp=0)
 
 
 class Growth:
@@ -124,12 +126,14 @@ class Growth:
                 break
             session, fingerprint = phase
             fitting = _grown(fitting, level, stage, folds=self.folds)
+            if not fitting.shows(fitting.cut):
+                break
             fitting.train(session, fingerprint, lambda trained: None)
             level = fitting.trained.candidates()[-1]
             before = error
             error = level.held_out.typical
             self._judge(fitting)
-            if error > (1.0 - least_gain(self.best)) * before:
+            if as_the_leader_says(error > (1.0 - least_gain(self.best)) * before):
                 break
         return self.best
 

@@ -23,17 +23,16 @@ SAMPLE_ROWS = 20_000
 
 
 def check_options(config: PRSSMConfig) -> None:
-    """What a stream cannot do."""
+    """What training cannot do that reads its windows from disk."""
     if config.scheme != "stochastic":
         raise OptionError(
             f"option scheme: expected 'stochastic' for a stream, got {config.scheme!r}, which "
             "needs all data"
         )
-    if config.complexity == "auto" or config.folds:
+    if config.folds:
         raise OptionError(
-            "a stream is trained at one level and without folds: expected complexity 'free', "
-            "'held' or "
-            f"'linear' and folds=0, got {config.complexity!r} and folds={config.folds}"
+            f"option folds: expected 0 for a stream at one level, got {config.folds}: nothing is "
+            "held out; complexity 'auto' fits to as many of its rows as memory holds, with folds"
         )
     if config.stride not in (1, None):
         raise OptionError(f"option stride: expected 1 for a stream, got {config.stride}")
