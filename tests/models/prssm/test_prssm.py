@@ -129,6 +129,7 @@ def test_a_calibrated_mixture_around_a_linear_model_is_saved_whole(tmp_path):
     assert (gp.zeta.shape, gp.inducing.mean.shape) == ((2, 1, 6, 3), (2, 2, 6))
     assert model.calibration_.factor[0] != 1.0
     again = prssm.load(model.save(tmp_path / "m.prssm"))
+    assert again.mixture_.engine == model.mixture_.engine
     for name in ("mean", "std", "samples", "state_mean"):
         np.testing.assert_array_equal(
             getattr(again.simulate(record), name), getattr(model.simulate(record), name)

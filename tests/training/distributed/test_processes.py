@@ -20,7 +20,8 @@ from prssm.training.distributed import processes, store
 @pytest.fixture(scope="module")
 def alone():
     """By JAX, as on many devices: compiled training on one device draws other random numbers."""
-    return prssm.PRSSM("paper", **joined_run.TINY, engine="adjoint").fit(joined_run.log())
+    options = joined_run.TINY | {"engine": "adjoint"}
+    return prssm.PRSSM("paper", **options).fit(joined_run.log())
 
 
 @pytest.fixture(scope="module")

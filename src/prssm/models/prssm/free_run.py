@@ -7,7 +7,7 @@ Long runs go in blocks of time, so that memory does not grow with them beyond wh
 
 from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -45,7 +45,8 @@ class FreeRuns:
     def __init__(self, models: StateSpaceModel, draws: Draws, engine: Engine) -> None:
         self.models = jax.tree.map(np.asarray, models)
         self.draws = draws
-        self.engine = engine
+        # what is run is as precise as its arguments; single precision is for training
+        self.engine = cast(Engine, engine.removesuffix("-single"))
         forced = engine.partition("-")[0] in ("adjoint", "scan", "cuda")
         self.compiled = not forced and why_not(self.models) is None
         self.rows = Rows.of(self.models) if self.compiled else None
