@@ -152,8 +152,8 @@ def text(record: dict[str, Any]) -> str:
             "training: free runs over held-out stretches, choice, calibration. `rest` is reading,",
             "the baselines, tables and the report." + (quick if record["quick"] else ""),
             "",
-            f"{origin['machine']}; {origin['device']}; commit {origin['commit']}; load average "
-            f"{before:.2f} and {after:.2f} before and after.",
+            f"{origin['machine']}; {origin['device']}; commit {origin['commit']};",
+            f"load average {before:.2f} and {after:.2f} before and after.",
             "",
             table(["`prssm`", "s", "times R", "processor s", *PHASES], rows(record)),
         ]

@@ -131,7 +131,7 @@ def table(record: dict[str, Any]) -> str:
     before = record["load_before"][0]
     after = record["load_after"][0]
     lines = [
-        f"{made['machine']}; {made['device']}; commit {made['commit']}; "
+        f"{made['machine']}; {made['device']}; commit {made['commit']};",
         f"jax {made['versions']['jax']}; one thread of the engine a device; "
         f"load average {before:.2f} and {after:.2f} before and after. "
         f"A gradient is {record['cases'][0]['gradient_bytes']} bytes.",
