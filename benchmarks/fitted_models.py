@@ -82,6 +82,7 @@ def random_linear(states=3, inputs=1, outputs=1, *, seed=0, scale=1.0, stride=1,
         start_std=rng.uniform(0.1, 0.5, outputs),
     )
     model = LinearSSM(order=states, warmup=warmup)
+    model.window_ = warmup
     model._set(system, start)
     _describe(model, rng, inputs=inputs, outputs=outputs, scale=scale, stride=stride)
     return model

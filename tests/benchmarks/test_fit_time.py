@@ -99,4 +99,4 @@ def test_the_table_has_ratios_to_the_scan(program) -> None:
     assert "| simulate, 500 rows | 2.0 | 10 |" in page
     assert "(Drives): until the first usable model | 6.0 | 30 |" in page
     assert page.count("until the first") == 1
-    assert "commit abc; load average 0.10 and 0.20" in page
+    assert "commit abc;\nload average 0.10 and 0.20" in page

@@ -102,6 +102,7 @@ def _with_neurons(model, count, seed):
 def small_linear(stride=1):
     """A stable linear model of second order with one input and one output."""
     model = LinearSSM(order=2, warmup=WINDOW)
+    model.window_ = WINDOW
     model.stride_ = stride
     system = LinearSystem(
         np.array([[0.8, 0.2], [-0.1, 0.7]]),

@@ -348,6 +348,29 @@ def test_file_gives_the_same_simulation_and_seed_the_same_model(tmp_path, inputs
     assert loaded.order_ == model.order_
 
 
+@pytest.mark.parametrize(("rows", "asked", "window"), [(200, None, 16), (40, None, 5), (40, 9, 9)])
+def test_a_first_state_is_found_from_an_eighth_of_a_short_record(
+    tmp_path, rows: int, asked: int | None, window: int
+) -> None:
+    data = record_of(system(), rows, 0.1)
+    model = prssm.load(fast(warmup=asked).fit(data).save(tmp_path / "linear.prssm"))
+    assert model.warmup == window
+    scaled = model.scaler_.scale(data)
+    start, _ = model.start_.estimate(model.system_, scaled.u, scaled.y[:window])
+    outputs, _ = model.system_.simulate(start, scaled.u)
+    expected = model.scaler_.y_mean + model.scaler_.y_std * outputs
+    np.testing.assert_allclose(model.simulate(data).mean, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("steps", [-1, 2.5, True, None])
+def test_a_file_with_a_window_that_is_none_is_refused(tmp_path, steps: object) -> None:
+    model = fast().fit(record_of(system(), 40, 0.1))
+    model.window_ = steps
+    path = model.save(tmp_path / "linear.prssm")
+    with pytest.raises(prssm.PrssmError, match="warmup: expected a number of steps"):
+        prssm.load(path)
+
+
 def test_short_record_and_lost_outputs_still_fit() -> None:
     y = np.array(record_of(system(), 24, 0.1).y)
     y[3:6] = np.nan

@@ -20,6 +20,9 @@ from prssm.foundation.errors import DataError, OptionError
 
 LEAST_ROWS = 16  # of a stretch that is worth predicting
 _LEAST_RECORD = 2  # rows of a Record
+_LEAST_START = 4  # rows from which a first state is found
+_START = 1 / 8  # of a record, at most
+_START_OF_SEVERAL = 1 / 4
 _SEVERAL = 4  # records of usual length, from which on whole ones are held out
 
 
@@ -58,7 +61,7 @@ def folds(
     if count < 2:
         return []
     usual = usual_length(records)
-    several = sum(len(record) >= usual // 2 for record in records)
+    several = _of_usual_length(records)
     if several >= _SEVERAL and (fewer or several >= count):
         count = min(count, several)
         least = min(usual // 2, least_rows)
@@ -74,6 +77,23 @@ def folds(
     if not edges:
         return []
     return [[Stretch(i, at[f], at[f + 1]) for i, at in edges.items()] for f in range(count)]
+
+
+def most_start_rows(records: Sequence[Record]) -> int:
+    """Of how many first rows a state should be found at most: an eighth of a record.
+
+    So stretches that are held out, which are longer than that, are several. Where whole records are
+    held out, a fourth.
+    """
+    usual = usual_length(records)
+    share = _START if _of_usual_length(records) < _SEVERAL else _START_OF_SEVERAL
+    return max(_LEAST_START, int(share * usual))
+
+
+def _of_usual_length(records: Sequence[Record]) -> int:
+    """How many of the records are no stubs."""
+    usual = usual_length(records)
+    return sum(len(record) >= usual // 2 for record in records)
 
 
 def tail(records: Sequence[Record], fraction: float) -> list[Stretch]:

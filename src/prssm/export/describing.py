@@ -119,7 +119,7 @@ def _of_linear(model: LinearSSM) -> Description:
         inputs=inputs,
         outputs=outputs,
         band_factor=np.ones(len(outputs)),
-        window=model.config.warmup,
+        window=model.window_,
         stride=model.stride_,
         dt=model.dt_,
     )

@@ -35,7 +35,7 @@ def linear_member(model: LinearSSM) -> Member:
         output_correlation=start.correlation,
         prior_mean=start.mean,
         prior_factor=start.factor,
-        recognition=_recognition(model) if model.config.warmup else None,
+        recognition=_recognition(model) if model.window_ else None,
         filter=_noise(model),
     )
 
@@ -43,7 +43,7 @@ def linear_member(model: LinearSSM) -> Member:
 def _recognition(model: LinearSSM) -> Recognition:
     """An affine map of the first samples, without a hidden layer."""
     order = model.system_.order
-    weight, bias, factor = model.start_.affine(model.system_, model.config.warmup)
+    weight, bias, factor = model.start_.affine(model.system_, model.window_)
     return Recognition(
         hidden_weight=np.zeros((0, weight.shape[1])),
         hidden_bias=np.zeros(0),

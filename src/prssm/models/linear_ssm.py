@@ -11,6 +11,7 @@ import numpy as np
 
 from prssm.data.pieces import long_pieces
 from prssm.data.record import Record
+from prssm.data.splits import most_start_rows
 from prssm.foundation.errors import ModelFileError, OptionError, TrainingError
 from prssm.foundation.options import Options, option
 from prssm.inference.noise_search import Likelihood, NoiseFactors, log_likelihoods, most_likely
@@ -32,6 +33,7 @@ from prssm.prediction.correlation import independent_values
 from prssm.prediction.gaussian import student_factor
 from prssm.training.session import FOR_ORDERS, Session
 
+_WINDOW = 16  # steps from which a first state is found, of records that are not short
 _ROWS = 600  # from which the noises of the Kalman filter are estimated
 # Scaled errors beyond this tell of models whose inputs did not move, and not of the one at hand.
 _LOST = 10.0
@@ -45,8 +47,11 @@ class LinearConfig(Options):
         None, "number of states; none: chosen on held-out stretches of the training data", minimum=1
     )
     max_order: int = option(20, "largest number of states that the choice tries", minimum=1)
-    warmup: int = option(
-        16, "first steps of a recording from which the first state is estimated", minimum=0
+    warmup: int | None = option(
+        None,
+        "first steps of a recording from which the first state is estimated; none: 16, but at most "
+        "an eighth of a record (of four and more a fourth), and at least 4",
+        minimum=0,
     )
     stride: int | None = option(
         None,
@@ -93,10 +98,11 @@ class LinearSSM(Estimator):
     PRESETS: ClassVar = {"default": LinearConfig()}
     config: LinearConfig
     noises_: NoiseFactors  # of the Kalman filter
+    window_: int = _WINDOW  # steps from which a first state is found
 
     @property
     def warmup(self) -> int:
-        return self.config.warmup * self.stride_
+        return self.window_ * self.stride_
 
     @property
     def is_linear(self) -> bool:
@@ -115,6 +121,8 @@ class LinearSSM(Estimator):
     def _identify(self, records: list[Record], session: Session) -> None:
         if session.deadline is not None:  # of long data a part tells all, in a part of the time
             records = long_pieces(records)
+        asked = self.config.warmup
+        self.window_ = min(_WINDOW, most_start_rows(records)) if asked is None else asked
         chosen = self._choose(records, session)
         search = Identification(records, session.after(1.0))
         systems = [self._best(search, one) for one in chosen]
@@ -139,7 +147,7 @@ class LinearSSM(Estimator):
             seed=options.seed,
             near=near_models(judged.held_out),
         )
-        return checked(search, found, warmup=options.warmup, max_radius=max_radius)
+        return checked(search, found, warmup=self.window_, max_radius=max_radius)
 
     def _error_std(self, records: Sequence[Record], held_out: HeldOutErrors | None) -> np.ndarray:
         """The deviation of errors of a free run over new data.
@@ -149,7 +157,7 @@ class LinearSSM(Estimator):
         deviation is known badly: the band is wider then.
         """
         start = self.start_
-        runs = [self._simulate(r.u, r.y[: self.config.warmup], None, 0) for r in records]
+        runs = [self._simulate(r.u, r.y[: self.window_], None, 0) for r in records]
         own = [record.y - run.mean for record, run in zip(records, runs, strict=True)]
         errors = own
         std = start.error_std * _correction(self.system_, records)
@@ -211,7 +219,7 @@ class LinearSSM(Estimator):
                 judge_orders(
                     records,
                     orders,
-                    options.warmup,
+                    self.window_,
                     starts=-(-options.starts // 2),
                     report=lambda order, error: session.progress.update(
                         orders.index(order) + 1, {"order": order, "held-out error": error}
@@ -251,19 +259,19 @@ class LinearSSM(Estimator):
         return run.state_mean
 
     def _visited(self, records: list[Record]) -> list[np.ndarray]:
-        warmup = self.config.warmup
-        starts = [self.start_.estimate(self.system_, r.u, r.y[:warmup])[0] for r in records]
+        window = self.window_
+        starts = [self.start_.estimate(self.system_, r.u, r.y[:window])[0] for r in records]
         pairs = zip(starts, records, strict=True)
         return [self.system_.simulate(x0, record.u)[1] for x0, record in pairs]
 
     def _jax_model(self, samples: int, seed: int) -> JaxModel:
-        parameters = LinearParameters.of(self.system_, self.start_, self.config.warmup)
+        parameters = LinearParameters.of(self.system_, self.start_, self.window_)
         no_calibration = np.ones(len(self.output_names_))
         return JaxModel(
             LinearParts(),
             Parameters(parameters, Scaling.of(self.scaler_), no_calibration),
             linear_draws(self.order_, samples),
-            window=self.config.warmup,
+            window=self.window_,
             stride=self.stride_,
             input_names=self.input_names_,
             output_names=self.output_names_,
@@ -299,9 +307,11 @@ class LinearSSM(Estimator):
             f"start.{field.name}": getattr(self.start_, field.name)
             for field in fields(InitialState)
         }
-        return {"order": self.order_, "noises": self.noises_.to_dict()}, system | start
+        values = {"order": self.order_, "noises": self.noises_.to_dict(), "warmup": self.window_}
+        return values, system | start
 
     def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self.window_ = _checked_window(values.get("warmup", self.config.warmup))
         # files of earlier versions trusted the first outputs as far as a long run
         arrays = {"start.start_std": arrays.get("start.error_std", np.zeros(0)), **arrays}
         check(arrays, _STORED, u=len(self.input_names_), y=len(self.output_names_))
@@ -318,6 +328,13 @@ class LinearSSM(Estimator):
         self._set(system, start)
         if "noises" in values:  # files of earlier versions have none
             self.noises_ = NoiseFactors.from_dict(values["noises"])
+
+
+def _checked_window(steps: Any) -> int:
+    """Of a model file; those of earlier versions have it among the options."""
+    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
+        raise ModelFileError(f"warmup: expected a number of steps, got {steps!r}")
+    return steps
 
 
 def _check_order(order: int, records: Sequence[Record]) -> None:

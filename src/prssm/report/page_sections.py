@@ -4,7 +4,7 @@ _PARTS = ("training", "choice", "band", "likelihood", "nominal")  # of the gener
 _SECTIONS = (
     *("scaling", "robots", "arm", "kinds", "true-function", "peers", "fit-time"),
     *(f"generalisation-{part}" for part in _PARTS),
-    *("linear-bands", "linear-level-bands", "network-bands"),
+    *("linear-bands", "linear-level-bands", "network-bands", "few-rows"),
     *("last-check", "linear-averages", "linear-orders", "prediction-error", "subspace"),
     *("paper-restarts", "network-states", "plants"),
     # written by hand beside the tables of commands, which leave it as it is

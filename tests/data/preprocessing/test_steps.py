@@ -1,5 +1,7 @@
 """Each step of preprocessing against what mathematics says of it."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -123,6 +125,15 @@ def test_spikes_are_emptied_and_nothing_else() -> None:
     (filled,) = Preprocessing.of(["outliers=8:fill"]).training([record])
     assert np.abs(filled.y[places, 0] - np.sin(np.array(places) / 15.0)).max() < 0.1
     assert not np.isnan(filled.y).any()
+
+
+def test_values_that_are_measured_seldom_have_no_neighbours_to_be_spikes_among() -> None:
+    y = np.full(600, np.nan)
+    y[::20] = np.random.default_rng(2).standard_normal(30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (left,) = Preprocessing.of(["outliers"]).training([Record(np.zeros(600), y)])
+    np.testing.assert_array_equal(left.y[:, 0], y)
 
 
 def test_cut_and_split_take_rows_or_seconds() -> None:

@@ -70,6 +70,18 @@ def test_of_white_errors_the_mean_square_counts():
     assert exact.factor[0] == Calibration.fit([np.zeros((9, 1))], [np.ones((9, 1))]).factor[0]
 
 
+def test_few_errors_of_an_output_make_its_band_wider():
+    """By (30 / n)^2 with n of them in all stretches; fewer than 16 count as 16."""
+    errors = [np.zeros((40, 5)), np.zeros((20, 5))]
+    errors[0][:30, 1] = np.nan  # 30 are left
+    for error in errors:
+        error[:, 3] = np.nan  # never measured
+    errors[0][:, 4] = np.nan
+    errors[1][4:, 4] = np.nan
+    found = Calibration(np.full(5, 2.0)).for_few(errors).factor
+    np.testing.assert_allclose(found, [2.5, 4.0, 2.5, 2.0, 2.0 * (1.0 + (30.0 / 16.0) ** 2)])
+
+
 def test_a_run_that_diverged_does_not_blow_up_the_band():
     errors, stds = held_out_errors(1.0, rows=100)
     errors[50:] = np.inf

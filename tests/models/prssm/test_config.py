@@ -31,13 +31,25 @@ def test_there_are_two_states_for_each_output_and_six_at_least(outputs, dims):
 
 
 @pytest.mark.parametrize(
-    ("shortest", "horizon", "window"), [(500, 100, 16), (80, 40, 16), (20, 10, 10)]
+    ("shortest", "horizon", "window"), [(500, 100, 16), (80, 40, 10), (40, 20, 5), (20, 10, 4)]
 )
-def test_the_shortest_record_bounds_the_horizon_and_that_the_recognition_window(
+def test_the_shortest_record_bounds_the_horizon_and_the_recognition_window(
     shortest, horizon, window
 ):
+    """Stretches that are held out have twice the window, and there are to be several."""
     config = DEFAULT.resolved(records(shortest, shortest, shortest + 7))
     assert (config.horizon, config.recognition_window) == (horizon, window)
+
+
+@pytest.mark.parametrize(("rows", "window"), [(60, 15), (12, 4)])
+def test_of_several_records_a_fourth_is_enough_since_whole_ones_are_held_out(rows, window):
+    config = DEFAULT.resolved(records(rows, rows, rows, rows))
+    assert (config.horizon, config.recognition_window) == (rows // 2, window)
+
+
+def test_a_record_that_stands_for_a_stream_does_not_bound_the_recognition_window():
+    config = DEFAULT.resolved(records(60), 10_000)
+    assert (config.horizon, config.recognition_window) == (30, 16)
 
 
 def test_a_stub_does_not_bound_the_horizon():

@@ -1,5 +1,7 @@
 """What is held out of training stays out of training."""
 
+import warnings
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,7 +14,7 @@ from prssm.data import windows
 from prssm.data.record import Record
 from prssm.foundation.precision import double_precision
 from prssm.models.prssm import estimator
-from prssm.models.prssm.config import PAPER
+from prssm.models.prssm.config import DEFAULT, PAPER
 from prssm.models.prssm.elbo import Anchor, Objective, Own, TrainingData
 from prssm.models.prssm.filtering.members import FilterMembers
 from prssm.models.prssm.filtering.noises import trained_noises
@@ -116,6 +118,16 @@ def test_short_records_are_held_out_in_fewer_stretches():
     assert [len(fold.held_out_records[0]) for fold in folds] == [33, 33, 34]
 
 
+def test_forty_rows_are_enough_to_hold_some_out():
+    data = records(40)
+    config = DEFAULT.resolved(data)
+    with double_precision():
+        folds = folds_of(
+            windows.sliding(data, config.horizon), data, 6, window=config.recognition_window
+        )
+    assert [len(fold.held_out_records[0]) for fold in folds] == [10, 10, 10, 10]
+
+
 @pytest.mark.parametrize(("length", "count"), [(40, 2), (90, 0)])
 def test_short_data_and_zero_folds_hold_nothing_out(length, count):
     data = records(length)
@@ -139,6 +151,17 @@ def test_a_record_that_is_too_short_is_always_shown():
     assert always_shown([], data) == 0
 
 
+def test_a_fit_says_that_nothing_could_be_held_out():
+    rng = np.random.default_rng(0)
+    short = Record(rng.normal(size=(12, 1)), rng.normal(size=(12, 1)), name="log")
+    options = {"latent_dim": 1, "linear_order": 1, "inducing": 3, "iterations": 1, "restarts": 1}
+    with pytest.warns(prssm.PrssmWarning, match="log: 12 rows are too few to hold some out"):
+        prssm.PRSSM(**options, complexity="held").fit(short)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        prssm.PRSSM(**options, complexity="held", folds=0).fit(short)  # who asks for it knows
+
+
 def quick_filters(last, window, pace):
     """The filter keeps the noises of training: to look for better ones takes seconds."""
     models = last.choice.mixture.models
@@ -159,7 +182,7 @@ def test_a_short_record_among_others_leaves_a_choice_and_is_told(tmp_path, monke
     options = {"latent_dim": 1, "linear_order": 1, "inducing": 3, "iterations": 2, "restarts": 1}
     options |= {"folds": 2, "neurons": 0, "complexity": "free", "recognition_window": 4}
     options |= {"fold_restarts": 1, "horizon": 10}
-    model = prssm.PRSSM(**options).fit([lag(100), lag(20), lag(100)])
+    model = prssm.PRSSM(**options).fit([lag(100), lag(12), lag(100)])
     assert np.isfinite(model.held_out_["free"]["typical"])
     assert dict(model.findings())["Held out"].startswith("1 record(s) never")
     again = prssm.load(model.save(tmp_path / "m.prssm"))

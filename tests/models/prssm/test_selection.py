@@ -139,13 +139,15 @@ def test_the_final_models_own_errors_narrow_the_band_of_what_learns_much(straigh
     mixture = trained.mixture(
         found["free"].round, trained.final(LEVELS["free"], found["free"].round)
     )
-    held = Calibration.fit(*mixed([one.held_out for one in some])).factor
+    held_out = mixed([one.held_out for one in some])
+    held = Calibration.fit(*held_out).factor
     seen = Calibration.fit(*trained.seen(mixture)).factor
     assert seen[0] != pytest.approx(held[0], rel=1e-3)
     long = Calibration.fit(*trained.over_records(mixture)).factor
     expected = np.maximum(1.05 * held ** (1.0 - share) * seen**share, long)
+    wider = Calibration.none(1).for_few(held_out.errors).factor
     band = selection.usual_calibration(trained, some, mixture).factor
-    np.testing.assert_allclose(band, expected, rtol=1e-12)
+    np.testing.assert_allclose(band, wider * expected, rtol=1e-12)
 
 
 def test_a_band_is_not_narrower_than_runs_over_whole_records_ask_for(straight, monkeypatch):
@@ -159,7 +161,8 @@ def test_a_band_is_not_narrower_than_runs_over_whole_records_ask_for(straight, m
     astray = HeldOut([10.0 * error for error in errors], stds)
     monkeypatch.setattr(Trained, "over_records", lambda *_: astray)
     after = selection.usual_calibration(trained, [one], mixture).factor
-    assert after[0] == pytest.approx(10.0 * Calibration.fit(errors, stds).factor[0])
+    asked = Calibration.fit(errors, stds).for_few(one.held_out.errors)
+    assert after[0] == pytest.approx(10.0 * asked.factor[0])
     assert after[0] > before[0]
 
 
@@ -426,7 +429,8 @@ def test_a_linear_model_with_white_errors_is_no_wider_elsewhere(straight, tmp_pa
     candidate = best_rounds(straight.restarts_.candidates())[0]
     held = Calibration.of_white(*candidate.held_out)
     long = Calibration.of_white(*straight.restarts_.over_records(straight.mixture_))
-    np.testing.assert_allclose(straight.calibration_.factor, held.at_least(long).factor)
+    expected = held.at_least(long).for_few(candidate.held_out.errors)
+    np.testing.assert_allclose(straight.calibration_.factor, expected.factor)
     far = prssm.Record(5.0 * recording().u, recording().y, 0.1)
     again = prssm.load(straight.save(tmp_path / "m.prssm"))
     for model in (straight, again):

@@ -81,6 +81,8 @@ def spikes(values: np.ndarray, threshold: float = THRESHOLD) -> tuple[np.ndarray
     away = np.min([np.abs(values - level) for level in (before, after, middle)], axis=0)
     off = np.abs(values - middle)
     near = _medians(np.pad(off, _REACH, mode="reflect"), 2 * _REACH + 1)
+    if not np.isfinite(near).any():  # measured so seldom that no value has neighbours
+        return np.zeros(len(values), dtype=bool), np.array(values)
     usual = np.nanmedian(near)
     scale = _TO_DEVIATION * np.fmax(near, usual) + _rounding(values)
     with np.errstate(invalid="ignore"):

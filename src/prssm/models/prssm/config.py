@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from prssm.data.record import Record
+from prssm.data.splits import most_start_rows
 from prssm.data.windows import usual_length
 from prssm.dynamics.transition import MEANS
 from prssm.foundation.options import Options, option
@@ -138,7 +139,10 @@ class PRSSMConfig(Options):
         above=0,
     )
     recognition_window: int = option(
-        16, "L, first samples that the recognition model reads", minimum=1
+        16,
+        "L, first samples that the recognition model reads; where the horizon is left to the data "
+        "at most an eighth of a record (of four and more a fourth), but 4",
+        minimum=1,
     )
     recognition_hidden: int = option(32, "hidden units of the recognition model", minimum=1)
     recognition_std: float = option(
@@ -227,7 +231,8 @@ class PRSSMConfig(Options):
         }
         found = {name: value for name, value in found.items() if getattr(self, name) is None}
         if "horizon" in found:
-            found["recognition_window"] = min(self.recognition_window, found["horizon"])
+            most = found["horizon"] if rows else most_start_rows(records)
+            found["recognition_window"] = min(self.recognition_window, found["horizon"], most)
         return cast(ResolvedConfig, self.replace(**found))
 
 

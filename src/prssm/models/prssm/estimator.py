@@ -14,7 +14,7 @@ from prssm.data.record import Record
 from prssm.data.resample import thinned
 from prssm.data.scaling import Scaler
 from prssm.data.stream.stream import Stream
-from prssm.foundation.errors import OptionError
+from prssm.foundation.errors import OptionError, warn
 from prssm.inference.noise_search import NoiseFactors
 from prssm.inference.state_space import StateSpace
 from prssm.models.estimator import Estimator, TrainingFacts
@@ -133,6 +133,11 @@ class PRSSM(Estimator):
             cut = cut_for(config, records)
             folds = folds_of(cut, records, config.folds, window=self._window)
             self.always_shown_ = always_shown(folds, records)
+            if config.folds and not folds:
+                warn(
+                    f"{records[0].name}: {cut.steps} rows are too few to hold some out: nothing "
+                    "tells how far the model errs, and its band is a guess"
+                )
             levels = levels_of(config.complexity)
             fitting = prepared(starts, cut, levels=levels, folds=folds, records=records)
             self.linear_order_ = starts.linear_order

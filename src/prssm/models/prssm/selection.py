@@ -191,14 +191,16 @@ def usual_calibration(
     share = max(one.level.seen_share for one in candidates)
     found = found.toward(Calibration.fit(*trained.seen(mixture)) if share else found, share)
     long = trained.over_records(mixture)
-    return found.at_least(Calibration.fit(*long)) if long.errors else found
+    found = found.at_least(Calibration.fit(*long)) if long.errors else found
+    return found.for_few(held_out.errors)
 
 
 def _of_white(trained: Trained, held_out: HeldOut, mixture: Mixture) -> Calibration:
     """From white errors on held-out stretches, and those over whole training records."""
     found = Calibration.of_white(*held_out)
     long = trained.over_records(mixture)
-    return found.at_least(Calibration.of_white(*long)) if long.errors else found
+    found = found.at_least(Calibration.of_white(*long)) if long.errors else found
+    return found.for_few(held_out.errors)
 
 
 def _with_equal_weights(levels: Sequence[Kept], most: int) -> list[Kept]:

@@ -23,6 +23,8 @@ from prssm.prediction.gaussian import half_width
 _SHARES = (0.9, 0.95)  # bands whose factors are averaged; see docs/studies/accuracy.md
 _NEW = 1.05  # times that a band must be wider on data that are new to all models
 _NEW_TO_WHITE = 1.08  # the same where errors are white
+_FEW = 30.0  # held-out errors with which a band is twice as wide as they ask for
+_FEWEST = 16  # fewer count as so many
 _WORST = 3.0  # times the factor of the typical stretch, that any stretch asks for at most
 _RANGE = (0.05, 20.0)  # a factor beyond is a sign of broken folds rather than of a broken band
 
@@ -69,6 +71,15 @@ class Calibration:
         these.
         """
         return type(self)(_NEW * self.factor ** (1.0 - share) * seen.factor**share)
+
+    def for_few(self, errors: Sequence[np.ndarray]) -> Self:
+        """Wider where it rests on few errors (rows, Dy), which show little of what may come.
+
+        By 56 % with 40 of an output, by 6 % with 120 (docs/explanation/calibration.md, few rows).
+        """
+        known = np.sum([np.sum(~np.isnan(error), axis=0) for error in errors], axis=0)
+        wider = 1.0 + (_FEW / np.maximum(known, _FEWEST)) ** 2
+        return type(self)(self.factor * np.where(known > 0, wider, 1.0))
 
     def at_least(self, least: Self) -> Self:
         """Nowhere narrower than the other."""

@@ -10,10 +10,11 @@ from typing import Self
 import numpy as np
 
 from prssm.data.record import Record
-from prssm.data.splits import LEAST_ROWS, Stretch, folds, split
+from prssm.data.splits import Stretch, folds, split
 from prssm.data.windows import Windows
 from prssm.models.prssm.elbo import Shown
 
+_LEAST_ROWS = 8  # of a stretch that is held out, and twice those its state is recognised from
 _LEAST_SHOWN = 0.5  # of a window's rows, for the window to be worth training on
 
 
@@ -52,7 +53,7 @@ def folds_of(cut: Windows, records: Sequence[Record], count: int, window: int) -
     In `count` parts, or in fewer where they would be too short to be worth it. A record that is too
     short to be cut is always shown. No folds where `count` is 0 or all records are too short.
     """
-    parts = folds(records, count, least_rows=max(LEAST_ROWS, 2 * window), fewer=True)
+    parts = folds(records, count, least_rows=max(_LEAST_ROWS, 2 * window), fewer=True)
     found = [Fold.of(cut, records, part, window) for part in parts]
     return [fold for fold in found if fold is not None] if all(found) else []
 
