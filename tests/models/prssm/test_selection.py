@@ -18,6 +18,7 @@ from prssm.models.prssm.config import DEFAULT
 from prssm.models.prssm.fitting import fit as fitting
 from prssm.models.prssm.fitting.groups import groups_of
 from prssm.models.prssm.levels import AUTO, LEVELS, NETWORK, levels_of
+from prssm.models.prssm.mixture import Mixture
 from prssm.models.prssm.selection import NEAR, best_rounds, choose
 from prssm.models.prssm.starts.start import Starts
 from prssm.models.prssm.trained import Candidate, HeldOut, Trained, mixed
@@ -289,6 +290,29 @@ def test_where_all_models_run_away_held_out_errors_decide_and_the_user_is_warned
     again = prssm.load(model.save(tmp_path / "m.prssm"))
     for fitted in (model, again):
         assert "longer horizon" in dict(fitted.findings())["Warning"]
+
+
+@pytest.mark.parametrize(("times", "steady"), [(0.99, True), (1.01, False)])
+def test_a_model_of_a_short_record_must_run_on_without_running_away(
+    straight, monkeypatch, times, steady
+):
+    """For 500 rows at least; it may drift as far as 1.5 deviations for each time of the record."""
+    (record,) = straight.restarts_.records
+    again = -(-500 // len(record))
+    assert again > 1
+    farthest = record.y.mean() + times * again * 1.5 * record.y.std()
+    run = Mixture.run
+
+    def drifting(self, u, *rest, **more):
+        found = run(self, u, *rest, **more)
+        if len(u) == again * len(record):
+            np.testing.assert_array_equal(u, np.tile(record.u, (again, 1)))
+            found.mean[len(record) :] = farthest
+        return found
+
+    monkeypatch.setattr(Mixture, "run", drifting)
+    trained = replace(straight.restarts_, _steady={})
+    assert (len(trained.steady(LEVELS["linear"], 0)) > 0) is steady
 
 
 def test_a_level_that_diverged_in_one_fold_is_no_candidate(straight):

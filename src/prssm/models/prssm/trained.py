@@ -24,6 +24,8 @@ _LOST = 1.5
 # Rows of the longest records over which that is looked at, and trajectories.
 _ROWS = 20_000
 _FEW = 50
+# Rows that a final model must run at least without running away.
+_LONG = 500
 
 
 class HeldOut(NamedTuple):
@@ -249,8 +251,9 @@ class Trained:
         """Members of this level, trained on all data, that do not run away over the longest record.
 
         Sub-trajectories and held-out stretches may be shorter than that, so neither the ELBO nor
-        held-out errors need to know. Where one runs away the next best takes its place; none where
-        all do.
+        held-out errors need to know. After a short record the run goes on under the same inputs
+        again: who has a log of fifty rows will run its model for longer. Where one runs away the
+        next best takes its place; none where all do.
         """
         if not self.records:
             return self.final(level, number)
@@ -260,12 +263,19 @@ class Trained:
 
     def _found_steady(self, level: Level, number: int) -> np.ndarray:
         longest = max(self.records, key=len)[:_ROWS]
-        limit = _LOST * np.nanstd(np.concatenate([record.y for record in self.records]), axis=0)
+        rows = len(longest)
+        again = -(-_LONG // rows)
+        u = np.tile(longest.u, (again, 1))
+        y = np.concatenate([record.y for record in self.records])
+        limit = _LOST * np.nanstd(y, axis=0)
+        # nobody knows the outputs there: what integrates may drift as far for each time
+        middle = np.tile(np.nanmean(y, axis=0), (len(u) - rows, 1))
         found: list[int] = []
         for restart in self.ranked(self._of(level)[0], number):
             mixture = self.mixture(number, np.array([restart]))
-            run = mixture.run(longest.u, longest.y[: self.window], _FEW, self.seed, quick=True)
-            if _stays(longest.y, run.mean, limit):
+            run = mixture.run(u, longest.y[: self.window], _FEW, self.seed, quick=True)
+            there = _stays(longest.y, run.mean[:rows], limit)
+            if there and _stays(middle, run.mean[rows:], again * limit):
                 found.append(int(restart))
             if len(found) == self.most_members:
                 break
