@@ -12,9 +12,13 @@ GOOD = (0.85, 0.99)  # shares inside two deviations
 
 
 def scores(model: Estimator, unseen: list[Record]) -> dict[str, float]:
-    """The share inside two deviations, and the log-likelihood."""
+    """The share inside two deviations, the log-likelihood, and the error beside the output's."""
     found = model.evaluate(unseen)
-    return {"held": found["coverage_2sigma"], "likelihood": found["log_likelihood_scaled"]}
+    return {
+        "held": found["coverage_2sigma"],
+        "likelihood": found["log_likelihood_scaled"],
+        "error": found["nrmse"],
+    }
 
 
 def table(rows: Iterable[Mapping[str, Any]], bands: Sequence[str]) -> str:

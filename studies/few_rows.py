@@ -18,8 +18,6 @@ from fresh_systems import with_new_runs
 from linear_study import geometric_mean, run_study
 
 from prssm import PRSSM, LinearSSM
-from prssm.data.record import Record
-from prssm.models.estimator import Estimator
 from prssm.models.prssm import config
 from prssm.models.prssm.band.calibration import Calibration
 from prssm.models.prssm.fitting import held_out
@@ -46,22 +44,18 @@ def study(kind: str, index: int) -> dict[str, Any]:
     row = {
         "number": FIRST + index,
         "kind": kind,
-        _BEFORE: _scored(before, unseen),
-        _NOW: _scored(now, unseen),
-        _LINEAR: _scored(LinearSSM().fit(train), unseen),
+        _BEFORE: scores(before, unseen),
+        _NOW: scores(now, unseen),
+        _LINEAR: scores(LinearSSM().fit(train), unseen),
     }
     now.calibration_ = Calibration(now.calibration_.factor / _wider(now))
-    return row | {_NARROWER: _scored(now, unseen)}
-
-
-def _scored(model: Estimator, unseen: list[Record]) -> dict[str, float]:
-    return scores(model, unseen) | {"error": model.evaluate(unseen)["nrmse"]}
+    return row | {_NARROWER: scores(now, unseen)}
 
 
 def _wider(model: PRSSM) -> np.ndarray:
     """By how much the band of each output is wider, since few of its values were held out."""
     errors = model.restarts_.candidates()[0].held_out.errors
-    return Calibration.none(len(model.output_names_)).for_few(errors).factor if errors else 1.0
+    return Calibration.none(len(model.output_names_)).for_few(errors).factor
 
 
 def page(rows: Iterable[Mapping[str, Any]]) -> str:

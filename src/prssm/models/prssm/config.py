@@ -231,6 +231,7 @@ class PRSSMConfig(Options):
         }
         found = {name: value for name, value in found.items() if getattr(self, name) is None}
         if "horizon" in found:
+            # one record that stands for others says nothing of what can be held out
             most = found["horizon"] if rows else most_start_rows(records)
             found["recognition_window"] = min(self.recognition_window, found["horizon"], most)
         return cast(ResolvedConfig, self.replace(**found))

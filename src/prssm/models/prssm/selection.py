@@ -3,7 +3,7 @@
 Levels by their held-out errors, members by their ELBO, a calibrated band.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +41,7 @@ class Choice(NamedTuple):
     calibration: Calibration
     mixture: Mixture
     members: np.ndarray  # indices of the restarts
-    steady: bool  # whether they stay with the longest training record
+    steady: bool  # whether they stay with the longest training record, and go on after a short one
     candidates: list[Candidate]  # the chosen levels
     witnesses: Witnesses | None  # models of the folds, where there are several
     # whether it is the linear model with errors like a sensor's noise, as far as the data tell
@@ -190,16 +190,21 @@ def usual_calibration(
     found = Calibration.fit(*held_out)
     share = max(one.level.seen_share for one in candidates)
     found = found.toward(Calibration.fit(*trained.seen(mixture)) if share else found, share)
-    long = trained.over_records(mixture)
-    found = found.at_least(Calibration.fit(*long)) if long.errors else found
-    return found.for_few(held_out.errors)
+    return _beside_whole_records(found, held_out, trained.over_records(mixture), Calibration.fit)
 
 
 def _of_white(trained: Trained, held_out: HeldOut, mixture: Mixture) -> Calibration:
     """From white errors on held-out stretches, and those over whole training records."""
     found = Calibration.of_white(*held_out)
     long = trained.over_records(mixture)
-    found = found.at_least(Calibration.of_white(*long)) if long.errors else found
+    return _beside_whole_records(found, held_out, long, Calibration.of_white)
+
+
+def _beside_whole_records(
+    found: Calibration, held_out: HeldOut, long: HeldOut, way: Callable[..., Calibration]
+) -> Calibration:
+    """Not narrower than runs over whole records ask for, and wider where little was held out."""
+    found = found.at_least(way(*long)) if long.errors else found
     return found.for_few(held_out.errors)
 
 

@@ -6,7 +6,8 @@ over time stays the model's own, so that it is wide where the model knows little
 the final model, which has seen more data than the models of the folds.
 
 These err more than the final one, which errs less where it was trained: `toward` goes some of the
-way from the former to the latter, and adds a little for data that are new to all of them. Outside
+way from the former to the latter, and adds a little for data that are new to all of them; `for_few`
+adds more where little was held out. Outside
 of what was seen `prediction/widening.py` makes the band wider still. White errors of a linear model
 have a rule of their own, `of_white`. What was tried is in
 docs/explanation/calibration.md.

@@ -184,7 +184,7 @@ class Contest:
     def _slower(self, now: Contender) -> Contender:
         """At a rate at which the slowest motion of the linear model fits into sub-trajectories."""
         stride = slower_stride(now) if self.config.stride is None else 1
-        stride = int(processes.from_leader(np.asarray(stride), math.inf))
+        stride = int(agreed(stride))
         phase = self.phase("rate", "training at a slower rate")
         if stride == 1 or phase is None:
             return now
@@ -279,9 +279,14 @@ class Contest:
         return before, other.held_out_at_all_rows(self.records, both[1])
 
 
+def agreed(value: float) -> float:
+    """The first process's number where several fit together: others might round differently."""
+    return float(processes.from_leader(np.asarray(value), math.inf))
+
+
 def as_the_leader_says(yes: bool) -> bool:
-    """The first process's word where several fit together: others might round differently."""
-    return bool(processes.from_leader(np.asarray(yes), math.inf))
+    """The same of a decision."""
+    return bool(agreed(yes))
 
 
 def is_surely_negative(values: np.ndarray, errors: float) -> bool:

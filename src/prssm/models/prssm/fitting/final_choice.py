@@ -1,13 +1,14 @@
 """What a fit keeps in the end: the race's winner, what grows from it, or recurrent networks."""
 
-import math
-
-import numpy as np
-
-from prssm.models.prssm.fitting.contest import Contender, Contest, as_the_leader_says, is_long
+from prssm.models.prssm.fitting.contest import (
+    Contender,
+    Contest,
+    agreed,
+    as_the_leader_says,
+    is_long,
+)
 from prssm.models.prssm.fitting.growth import Growth
 from prssm.models.prssm.networks.contender import network_contender
-from prssm.training.distributed import processes
 
 # Times the error of networks: what errs more does not catch up by growing.
 _FAR = 1.5
@@ -25,7 +26,7 @@ def best_of_all(contest: Contest, first: Contender, with_networks: bool) -> Cont
     networks = network_contender(contest, first) if with_networks else None
     if networks is None:
         return Growth(contest, contest.run(first)).run()
-    gain = _agreed_gain(contest, first, networks)
+    gain = agreed(_sure_gain(contest, first, networks))
     if gain <= 0.0:
         return Growth(contest, contest.run(first)).run()
     now = contest.better(first, networks, gain=gain)
@@ -36,16 +37,10 @@ def best_of_all(contest: Contest, first: Contender, with_networks: bool) -> Cont
     contest.quiet = ahead
     grown = Growth(contest, contest.run(first)).run()
     contest.quiet = False
-    best = contest.better(grown, networks, gain=_agreed_gain(contest, grown, networks))
+    best = contest.better(grown, networks, gain=agreed(_sure_gain(contest, grown, networks)))
     if ahead and best is grown:
         contest.tell(grown)
     return best
-
-
-def _agreed_gain(contest: Contest, now: Contender, networks: Contender) -> float:
-    """The same in all processes that fit together: what is trained next depends on it."""
-    gain = _sure_gain(contest, now, networks)
-    return float(processes.from_leader(np.asarray(gain), math.inf))
 
 
 def _sure_gain(contest: Contest, now: Contender, networks: Contender) -> float:

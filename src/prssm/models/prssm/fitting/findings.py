@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from prssm.models.prssm.estimator import PRSSM
 
 _RUNS_AWAY = (
-    "free runs over the longest training record leave the data; try a longer horizon or a larger "
-    "stride: training sees no more than one horizon at a time"
+    "free runs over the longest training record, or on after a short one, leave the data; try a "
+    "longer horizon or a larger stride: training sees no more than one horizon at a time"
 )
 _WORSE_THAN_LINEAR = (
     "the linear model is kept: level {level} errs less on a typical held-out stretch, but more "

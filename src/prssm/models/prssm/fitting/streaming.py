@@ -32,7 +32,7 @@ def check_options(config: PRSSMConfig) -> None:
     if config.folds:
         raise OptionError(
             f"option folds: expected 0 for a stream at one level, got {config.folds}: nothing is "
-            "held out; complexity 'auto' fits to as many of its rows as memory holds, with folds"
+            "held out; complexity 'auto' takes rows of it into memory and fits with folds"
         )
     if config.stride not in (1, None):
         raise OptionError(f"option stride: expected 1 for a stream, got {config.stride}")
